@@ -1,5 +1,5 @@
-# The short way to everything. `make run` and `make test` need nothing but make and a network on a bare Debian 12:
-# tools/setup installs what is missing. What each target does: make help.
+# The entry to everything. On a bare Debian 12, `make run` and `make test` need only make and a network: tools/setup
+# installs what is missing. For the list of targets: make help.
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
@@ -10,7 +10,7 @@ command = build/allot
 export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((8 * $(JOBS))))
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-# Not by the name of the variable: make would run the line under `make -n`, too, and all tests with it.
+# Not $(MAKE) directly in the recipe: make would run the line under `make -n`, too, and all tests with it.
 beside = $(MAKE) --no-print-directory
 
 # $(call heading,text): marks a section of the output.
@@ -18,7 +18,7 @@ heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
 .PHONY: help run build python explorer docs test sanitized test-long bench figures goldens format lint install package clean setup
-# The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
+# The steps of a target run in the given order, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
 help: ## this list

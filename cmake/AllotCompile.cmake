@@ -1,22 +1,24 @@
-# How files are compiled: several at a time, with headers that are parsed once, and optimised where that pays.
+# How files are compiled: several at a time, with headers that are parsed once, and optimised if that is worthwhile.
 include_guard(GLOBAL)
 
-# Else ccache would not keep what is compiled with precompiled headers.
+# Otherwise ccache would not cache files that are compiled with precompiled headers.
 set(ALLOT_PCH_FLAGS "")
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
   set(ALLOT_PCH_FLAGS "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>" "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
-# Off where the build is to show that each file includes what it needs, as in `dev` and `wasm`.
+# Off if the build must check that each file includes what it needs, as in `dev` and `wasm`.
 option(ALLOT_PRECOMPILE "Parse the headers of others once for many files" OFF)
-# The files of a room, some at a time, are one to the compiler, which then parses what they have in common once. Their names
-# must differ: two files of a room have no anonymous functions of one name. Off where each is to show that it stands alone.
+# Several files of a room are compiled as one file, so that their common headers are parsed once. Their names must
+# differ: two files of a room must not have anonymous functions of the same name. Off if the build must check that each
+# compiles on its own.
 option(ALLOT_TOGETHER "Compile the files of a room several at a time" OFF)
-# Work at the edges waits for people, files and processes: there, optimising costs more time than it saves.
+# Code at the edges waits for people, files and processes: there, optimising costs more time than it saves.
 set(ALLOT_EDGE_FLAGS "" CACHE STRING "Further compiler flags of what no speed depends on, as a list, such as -Og")
 
-# allot_standard_headers(KIND [flag...]): the headers of the standard library, parsed once for all of a kind. GCC compiles whoever
-# uses them with the optimisation that they were parsed with, whatever its own flags say, so each kind has its own.
+# allot_standard_headers(KIND [flag...]): the headers of the standard library, parsed once for all targets of a kind.
+# GCC compiles files that use them with the optimisation with which they were parsed, whatever the files' own flags, so
+# each kind has its own.
 function(allot_standard_headers KIND)
   set(headers allot_${KIND}_headers)
   if(TARGET ${headers})
@@ -45,8 +47,9 @@ function(allot_standard_headers KIND)
     <vector>)
 endfunction()
 
-# allot_together(TARGET COUNT): its files are compiled this many at a time, but for those of allot_apart. The files that put them
-# together are ours, not CMake's (UNITY_BUILD): they name sources as seen from the project, so that ccache knows them in every clone.
+# allot_together(TARGET COUNT): compiles its files this many at a time, except those of allot_apart. The files that
+# include them are ours, not CMake's (UNITY_BUILD): they name sources relative to the project, so that ccache recognises
+# them in every clone.
 function(allot_together TARGET COUNT)
   if(NOT ALLOT_TOGETHER)
     return()
@@ -75,9 +78,9 @@ function(allot_together TARGET COUNT)
   endif()
   set_target_properties(${TARGET} PROPERTIES SOURCES "${alone};${together}")
   target_include_directories(${TARGET} PRIVATE "${PROJECT_SOURCE_DIR}")
-  # Half a GiB need not be searched for garbage again and again.
+  # With half a GiB there is no need to collect garbage again and again.
   target_compile_options(${TARGET} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>")
-  # A private class of a .cpp may hold what only that file knows.
+  # A private class of a .cpp may contain types that only that file knows.
   target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
@@ -90,20 +93,21 @@ macro(allot_batch)
   set(batch "")
 endmacro()
 
-# allot_apart(file...): each is compiled by itself. Who writes a plug-in need not know the names of others.
+# allot_apart(file...): compiles each of them separately, for example plug-ins, whose authors need not know the names in
+# other files.
 function(allot_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# allot_compile(TARGET KIND [COUNT]): as a room, or as an edge (a room of ALLOT_EDGE_ROOMS, the command, an integration), this many files
-# at a time.
+# allot_compile(TARGET KIND [COUNT]): compiles it as a room, or as an edge (a room of ALLOT_EDGE_ROOMS, the command, an
+# integration), this many files at a time.
 function(allot_compile TARGET KIND)
   set(flags "")
   if(KIND STREQUAL "room")
     allot_together(${TARGET} 8)
   else()
     set(flags ${ALLOT_EDGE_FLAGS})
-    # What they spend their time on is templates, which are the same in all files.
+    # Most of their compile time is for templates, which are the same in all files.
     set(count 32 ${ARGN})
     list(GET count -1 count)
     allot_together(${TARGET} ${count})
@@ -111,7 +115,7 @@ function(allot_compile TARGET KIND)
   endif()
   if(ALLOT_PRECOMPILE)
     allot_standard_headers(${KIND} ${flags})
-    # Programs would be -fPIE, and headers are for one kind of code.
+    # Programs would use -fPIE, and precompiled headers must match the kind of code.
     get_target_property(type ${TARGET} TYPE)
     if(type STREQUAL "EXECUTABLE")
       set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
@@ -119,7 +123,8 @@ function(allot_compile TARGET KIND)
     else()
       set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
-    # GCC 12 warns of the standard library's own code where it was parsed before; builds without shared headers keep these.
+    # GCC 12 warns about the standard library's own code if it was parsed before; builds without shared headers keep
+    # these warnings.
     target_compile_options(${TARGET} PRIVATE ${ALLOT_PCH_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
                                              $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>)
     target_precompile_headers(${TARGET} REUSE_FROM allot_${KIND}_headers)

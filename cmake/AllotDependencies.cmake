@@ -1,11 +1,11 @@
-# What the library is built from. All of it is private: the installed headers need nothing but the standard library.
-# The CMake package of a library comes first, whoever brought it; pkg-config second.
+# The libraries that allot uses. All of them are private: the installed headers need only the standard library.
+# The CMake package of a library is preferred, whatever its origin; pkg-config comes second.
 #   ALLOT_CLP, ALLOT_NLOPT, ALLOT_SQLITE, ALLOT_GMP: libraries to link, empty when switched off
-#   ALLOT_MODULES: what pkg-config calls them; ALLOT_FOUND_PACKAGES: the CMake packages that were taken
+#   ALLOT_MODULES: their names in pkg-config; ALLOT_FOUND_PACKAGES: the CMake packages that were used
 #   allot::random123, allot::eigen, allot::tomlplusplus, allot::nlohmann_json: headers only, nothing to link, nothing to install
 include_guard(GLOBAL)
 
-# allot_do_without(SWITCH WHY): where the switch says AUTO, says why and leaves the calling file; an error otherwise.
+# allot_do_without(SWITCH WHY): if the switch is AUTO, prints why and leaves the calling file; otherwise an error.
 macro(allot_do_without switch why)
   if(${switch} STREQUAL "AUTO")
     message(STATUS "${why}")
@@ -18,8 +18,8 @@ set(ALLOT_MODULES "")
 set(ALLOT_FOUND_PACKAGES "")
 set(CMAKE_FIND_PACKAGE_PREFER_CONFIG ON)
 
-# allot_library(NAME MODULE package target ...): sets ALLOT_NAME to the first of the targets that its CMake package has, or to what
-# pkg-config finds, unless ALLOT_WITH_NAME is off.
+# allot_library(NAME MODULE package target ...): sets ALLOT_NAME to the first of the targets in its CMake package, or to
+# the result of pkg-config, unless ALLOT_WITH_NAME is off.
 macro(allot_library NAME MODULE)
   set(ALLOT_${NAME} "")
   if(ALLOT_WITH_${NAME})
@@ -55,12 +55,12 @@ function(allot_headers_only NAME HEADER)
       return()
     endif()
   endif()
-  # Headers alone are the same for every target, so a cross compiler may take the host's.
+  # Header-only libraries are the same for every target, so a cross compiler may use the host's.
   find_path(ALLOT_${NAME}_INCLUDE_DIR "${HEADER}" PATHS /usr/local/include /usr/include PATH_SUFFIXES ${ARGV4} REQUIRED
             NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(ALLOT_${NAME}_INCLUDE_DIR)
   if(CMAKE_CROSSCOMPILING)
-    # Not with the host's whole /usr/include, though: a folder that holds this library alone.
+    # But not with the host's whole /usr/include: a folder with only this library.
     string(REGEX REPLACE "/.*" "" folder "${HEADER}")
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/${NAME}")
     file(CREATE_LINK "${ALLOT_${NAME}_INCLUDE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/${NAME}/${folder}" SYMBOLIC)

@@ -1,4 +1,5 @@
-# allot_fuzz(word...): a libFuzzer target <word>_fuzz from tests/fuzz/<word>_fuzz.cpp, each; all of them: allot_fuzzers.
+# allot_fuzz(word...): makes a libFuzzer target <word>_fuzz from each tests/fuzz/<word>_fuzz.cpp; all of them:
+# allot_fuzzers.
 include_guard(GLOBAL)
 
 function(allot_fuzz)

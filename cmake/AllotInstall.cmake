@@ -1,4 +1,4 @@
-# Installs the library for find_package(allot) and for pkg-config. Headers under detail/ stay home.
+# Installs the library for find_package(allot) and for pkg-config. Headers under detail/ are not installed.
 include(CMakePackageConfigHelpers)
 
 install(
@@ -18,7 +18,7 @@ install(
   PATTERN "sizes" EXCLUDE
   PATTERN "solvers" EXCLUDE)
 
-# The libraries behind a static one are the business of those who link it; a shared one brings its own.
+# A program that links a static library must also link the libraries behind it; a shared library brings its own.
 set(ALLOT_FOUND_MODULES ${ALLOT_CLP} ${ALLOT_NLOPT} ${ALLOT_SQLITE} ${ALLOT_GMP})
 list(FILTER ALLOT_FOUND_MODULES INCLUDE REGEX "^PkgConfig::")
 list(TRANSFORM ALLOT_FOUND_MODULES REPLACE "PkgConfig::" "")
@@ -39,7 +39,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/allotConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/allotConfig.cmake" "${PROJECT_BINARY_DIR}/allotConfigVersion.cmake"
         DESTINATION "${ALLOT_CMAKE_DIR}")
 
-# Paths in the pkg-config file start at the file itself, so that an installed tree may be moved.
+# Paths in the pkg-config file are relative to the file, so that an installed tree may be moved.
 set(ALLOT_PKGCONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH ALLOT_PREFIX_FROM_PC "/prefix/${ALLOT_PKGCONFIG_DIR}" "/prefix")
 string(REGEX REPLACE "/$" "" ALLOT_PREFIX_FROM_PC "${ALLOT_PREFIX_FROM_PC}")

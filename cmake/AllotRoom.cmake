@@ -13,7 +13,7 @@ include_guard(GLOBAL)
 file(STRINGS "${PROJECT_SOURCE_DIR}/allot/rooms.txt" ALLOT_ROOMS REGEX "^[a-z]")
 list(TRANSFORM ALLOT_ROOMS REPLACE " .*" "")
 
-# Rooms that no speed depends on (AllotCompile.cmake).
+# Rooms that are not critical for speed (AllotCompile.cmake).
 set(ALLOT_EDGE_ROOMS ask check format jobs report run sweep worker)
 
 function(allot_room NAME)
@@ -42,7 +42,7 @@ function(allot_room NAME)
     allot_compile(allot_${NAME} room)
   endif()
   target_sources(allot PRIVATE "$<TARGET_OBJECTS:allot_${NAME}>")
-  # Headers have done their work once the objects exist; only real libraries matter to those who link.
+  # Headers are no longer needed once the objects exist; only real libraries matter for linking.
   list(FILTER ROOM_LIBRARIES EXCLUDE REGEX "^allot::")
   target_link_libraries(allot PRIVATE ${ROOM_LIBRARIES})
 
@@ -65,7 +65,7 @@ function(allot_table ROOM FOLDER TYPE)
     string(APPEND declarations "extern const ${TYPE} ${word};\n")
     string(APPEND entries "      &${FOLDER}::${word},\n")
     list(APPEND sources "${FOLDER}/${word}")
-    # Questions are few, and what they spend the compiler's time on is the same in all.
+    # There are few questions, and most of their compile time is for the same code in all of them.
     if(NOT ROOM IN_LIST ALLOT_EDGE_ROOMS)
       allot_apart("${PROJECT_SOURCE_DIR}/allot/${ROOM}/${FOLDER}/${word}.cpp")
     endif()

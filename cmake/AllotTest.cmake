@@ -4,22 +4,22 @@
 #   The test programs may use GoogleMock, RapidCheck, tests/support and every header of the library; they find the
 #   project's files through the macro ALLOT_SOURCE_DIR and the built command through ALLOT_COMMAND.
 #   Tests compile in about a third of the time with headers that are parsed once and with the ALLOT_TEST_FLAGS of the
-#   preset: what most tests spend their time in is the library, which is compiled as in every build.
+#   preset: most of their run time is spent in the library, which is compiled as in every build.
 include_guard(GLOBAL)
 
-# What a test takes of ctest's parallel level, which is to be eight times the number of cores (PROCESSORS): two computing
-# tests on two cores, with two beside them that mostly sleep or wait for others.
+# What a test takes of ctest's parallel level, which should be eight times the number of cores (PROCESSORS): two
+# computing tests on two cores, and beside them two that mostly sleep or wait.
 set(ALLOT_COMPUTES 6)
 set(ALLOT_WAITS 2)
 
 set(ALLOT_TEST_FLAGS "" CACHE STRING "Further compiler flags of the tests, not of what they test, as a list, such as -O1")
 set(ALLOT_COMPUTING_TEST_FLAGS "${ALLOT_TEST_FLAGS}" CACHE STRING "The same, of tests that compute much themselves")
-# Those that enumerate, sample or sort out by brute force what the library finds.
+# Tests that check the library by enumeration, sampling or brute force.
 set(ALLOT_COMPUTING_TESTS base solve size policy simulate analyze dispatch)
-# Those that take a minute and more under sanitizers.
+# Tests that take a minute or more with sanitizers.
 set(ALLOT_LONG_TESTS worlds solve dispatch policy)
 
-# allot_test_kind(KIND flag...): what tests of this kind need, allot_<KIND>_tests, and their precompiled headers.
+# allot_test_kind(KIND flag...): the settings for tests of this kind, allot_<KIND>_tests, and their precompiled headers.
 function(allot_test_kind KIND)
   set(settings allot_${KIND}_tests)
   add_library(${settings} INTERFACE)
@@ -27,8 +27,8 @@ function(allot_test_kind KIND)
   target_compile_options(${settings} INTERFACE ${ARGN})
   target_compile_definitions(${settings} INTERFACE ALLOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${settings} INTERFACE ${ALLOT_PCH_FLAGS})
-  # The headers of others that most tests include. As position-independent as programs are, else the compiler would not
-  # take them.
+  # The headers of other libraries that most tests include. They must be as position-independent as programs, otherwise
+  # the compiler would not accept them.
   set(headers allot_${KIND}_test_headers)
   add_library(${headers} OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
   target_link_libraries(${headers} PRIVATE ${settings})
@@ -101,7 +101,7 @@ function(allot_test NAME)
   if(TARGET ${command})
     add_dependencies(${NAME}_test ${command})
   endif()
-  # What the sanitizers see in every run.
+  # The tests that the sanitizers run every time.
   if(TEST_LABEL STREQUAL "unit")
     if(NOT TARGET allot_unit_tests)
       add_custom_target(allot_unit_tests)
@@ -109,10 +109,10 @@ function(allot_test NAME)
     add_dependencies(allot_unit_tests ${NAME}_test)
   endif()
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    # As one test of ctest: programs with sanitizers take long to start.
+    # As one test of ctest, because programs with sanitizers take long to start.
     add_test(NAME ${NAME} COMMAND ${NAME}_test --gtest_brief WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${NAME} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT 1800 PROCESSORS ${ALLOT_COMPUTES})
-    # The longest first, or one of them would run alone at the end.
+    # The longest first, otherwise one of them would run alone at the end.
     if(NAME IN_LIST ALLOT_LONG_TESTS)
       set_tests_properties(${NAME} PROPERTIES COST 100)
     endif()

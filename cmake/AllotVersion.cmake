@@ -1,13 +1,13 @@
-# Makes version.cpp. Included, it defines allot_version(FILE); run as a script by every build, it asks git and writes
-# the file only when the answer has changed, so that a new commit recompiles one small file.
+# Makes version.cpp. When included, it defines allot_version(FILE); every build runs it as a script that asks git and
+# writes the file only if the answer has changed, so that a new commit recompiles only one small file.
 if(CMAKE_SCRIPT_MODE_FILE)
-  # An archive of git has the commit in this file.
+  # In an archive made by git, this file contains the commit.
   file(STRINGS "${source_dir}/cmake/commit.txt" commit)
   string(SUBSTRING "${commit}" 0 12 commit)
   if(NOT commit MATCHES "^[0-9a-f]+$")
     set(commit "unknown")
   endif()
-  # A .git of our own, not that of a project around an unpacked archive.
+  # Only our own .git, not that of a project around an unpacked archive.
   if(EXISTS "${source_dir}/.git")
     set(ENV{GIT_OPTIONAL_LOCKS} 0)
     execute_process(

@@ -1,4 +1,4 @@
-// The experiments of `allot reproduce`: every one of the paper's evaluation, and our own on its claims.
+// The experiments of `allot reproduce`: all of the paper's evaluation, and our own on its claims.
 #pragma once
 
 #include <span>
@@ -8,13 +8,14 @@
 
 namespace allot {
 
-/// All of them, in the order of the list in paper/CMakeLists.txt, which is that of the report. Thread-safe.
+/// All experiments, in the order of the list in paper/CMakeLists.txt, which is the order of the report.
+/// Thread-safe.
 std::span<const Experiment> builtin_experiments();
 
-/// A mean over fewer runs settles nothing: so few need not have met the rare ones.
+/// With fewer runs a mean is undecided: they may have missed rare cases.
 inline constexpr std::size_t kEnough = 30;
 
-/// Null when there is no experiment of that name.
+/// Null if there is no experiment of that name.
 const Experiment* find_experiment(std::string_view name);
 
 }  // namespace allot

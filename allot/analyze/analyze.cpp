@@ -15,12 +15,12 @@
 namespace allot {
 namespace {
 
-/// Two values closer than this, relatively, are the same.
+/// Values with a smaller relative difference count as equal.
 constexpr double kSame = 1e-9;
 /// Steps that the search for the best assignment may take: half a minute.
 constexpr std::uint64_t kBestAssignmentSteps = 60'000'000;
 
-/// Completions that lead back to the state they came from are left out: they change nothing.
+/// Leaves out completions that lead back to the same state: they change nothing.
 detail::Generator generator_of(const detail::Exploration& graph) {
   detail::Generator chain;
   for (std::uint32_t s = 0; s < graph.states.size(); ++s) {
@@ -36,8 +36,8 @@ detail::Generator generator_of(const detail::Exploration& graph) {
   return chain;
 }
 
-/// The largest V(n) of any assignment. Floors and minimum depths are left out: policies and states know
-/// nothing of them.
+/// The largest V(n) of any assignment. Floors and minimum depths are left out, since policies and states do
+/// not have them.
 Solution best_assignment(const System& system, const StopLimits& stop) {
   std::vector<Resource> resources = system.resources();
   for (Resource& resource : resources) resource.min_depth = 1;
@@ -71,7 +71,7 @@ double state_value(const System& system, const detail::Content& content) {
   return value;
 }
 
-/// Adds up what the states of the closed classes are worth. `best`: of the best assignment, or absent.
+/// Adds up the figures of the states of the closed classes. `best`: value of the best assignment, or absent.
 void add_up(const detail::Network& network, const detail::Exploration& graph,
             const std::vector<detail::ClosedClass>& classes, const std::optional<double>& best,
             Analysis& analysis) {
@@ -151,7 +151,7 @@ detail::ServiceWeights weights_of(const System& system, const Policy& policy, Sh
   return weights;
 }
 
-/// What the state of the chain does not hold.
+/// Refuses policies that depend on more than the state of the chain.
 void refuse_unknowable(const Policy& policy, std::string_view name) {
   if (policy.bind_late() != nullptr)
     throw InvalidModel("policy", std::string(name) +

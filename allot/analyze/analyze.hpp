@@ -37,12 +37,12 @@ struct Analysis {
   std::vector<double> throughput_by_resource;
   double response_time = 0;  ///< mean over the starts of Q / X (Little); 0 without threads
   /// Mean over the starts of N_i / X_i; absent without threads, or if some start leaves the type without
-  /// service for ever.
+  /// service forever.
   std::vector<std::optional<double>> response_time_by_task;
   std::vector<double> occupancy;      ///< mean n_ij, row-major
   double best_state_probability = 0;  ///< of being in a state with the largest V(n) (even sharing)
   double best_state_throughput = 0;   ///< X(n) of such a state
-  double best_state_value = 0;        ///< that largest V(n), floors and minimum depths not considered
+  double best_state_value = 0;        ///< that largest V(n), regardless of floors and minimum depths
   bool best_state_approximate =
       false;  ///< fcfs with several servers and a queue: that V(n) has no exact formula
   std::optional<double> optimal_control_throughput;  ///< of a policy with the largest value

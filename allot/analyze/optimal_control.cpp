@@ -3,9 +3,9 @@
 // Relative value iteration on the uniformised chain. With rates r_e of the completions e in state s and L at
 // least their sum in every state, one sweep is
 //     (T h)(s) = h(s) + sum over e of r_e / L * (v_e + max over places of h(next) - h(s)),
-// with v_e the worth of the completion, and for any h whatever (Odoni's bounds) the largest gain lies between
-// L times the smallest and L times the largest difference T h - h. Between sweeps the places are kept and the
-// values brought along a few steps (modified policy iteration), which is cheaper than choosing anew.
+// with v_e the worth of the completion. For any h (Odoni's bounds), the largest gain lies between L times the
+// smallest and L times the largest difference T h - h. Between sweeps, the values are updated a few times for
+// the same places (modified policy iteration), which is cheaper than choosing again.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,12 +21,12 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 constexpr int kStepsBetween = 24;  ///< with the places kept
-/// Rounds of choosing and stepping after which the bounds must have come closer by a part, or the rates are
-/// too far apart for this method.
+/// After kPatience rounds of choosing and stepping, the gap of the bounds must have shrunk by kProgress;
+/// otherwise the rates are too far apart for this method.
 constexpr std::uint64_t kPatience = 2000;
 constexpr double kProgress = 0.05;
 
-/// Anywhere the type can run: what any policy can reach, this one does.
+/// Places anywhere the type can run, so that all states that any policy can reach are reached.
 void place_anywhere(TaskType i, const Situation& situation, std::span<const std::uint32_t>,
                     std::vector<Choice>& out) {
   const auto allowed = situation.system->resources_for(i);
@@ -38,7 +38,7 @@ detail::Exploration all_states(const detail::Network& network, const AnalyzeOpti
                                StopPoll& poll) {
   const detail::ExploreOptions limits{options.max_states, true, 0};
   if (network.has_order()) return detail::explore(network, place_anywhere, limits, poll);
-  // Without queues to order, every state can be reached from every other: one will do.
+  // Without ordered queues, every state can be reached from every other, so one start is enough.
   if (const double all = network.count_states(); all > static_cast<double>(options.max_states)) {
     throw InvalidModel("max_states", "the decision process has " +
                                          (all < 1e15 ? detail::with_commas(static_cast<std::uint64_t>(all))
@@ -55,8 +55,8 @@ detail::Exploration all_states(const detail::Network& network, const AnalyzeOpti
   return detail::explore_from(network, start, place_anywhere, limits, poll);
 }
 
-/// Which states can reach each other, whatever is chosen. In a set that is never left the largest gain is the
-/// same everywhere, so there the smallest difference is a lower bound.
+/// Which states can reach each other by some choices. In a set that cannot be left, the largest gain is the
+/// same everywhere, so the smallest difference there is a lower bound.
 std::vector<bool> stay_together(const detail::Exploration& graph, std::vector<std::uint32_t>& set_of) {
   detail::Generator any;
   for (std::uint32_t s = 0; s < graph.states.size(); ++s) {
@@ -88,7 +88,7 @@ class ValueIteration {
         total += graph.completion_rate[e];
       uniform_rate_ = std::max(uniform_rate_, total);
     }
-    // A little more than needed: every state may stay as it is, so nothing can swing for ever.
+    // Slightly more than needed: every state may then stay as it is, so that nothing can oscillate forever.
     uniform_rate_ *= 1.05;
   }
 
@@ -119,7 +119,7 @@ class ValueIteration {
     accept();
   }
 
-  /// The same with the places kept.
+  /// The same for the places chosen last.
   void step() {
     for (std::size_t s = 0; s < values_.size(); ++s) {
       double change = 0;
@@ -131,7 +131,7 @@ class ValueIteration {
     accept();
   }
 
-  /// Completions per second of the places chosen last, where they are worth most.
+  /// Completions per second for the places chosen last, in the set with the largest value.
   double throughput(StopPoll& poll) const {
     detail::Generator chain;
     std::uint32_t start = 0;
@@ -175,7 +175,7 @@ class ValueIteration {
   std::vector<std::uint32_t> chosen_;  ///< by completion: the state that follows
   double uniform_rate_ = 0;
   double lower_ = 0;
-  std::size_t best_set_ = 0;  ///< in which it is reached
+  std::size_t best_set_ = 0;  ///< where `lower_` is reached
   double upper_ = std::numeric_limits<double>::infinity();
 };
 

@@ -1,5 +1,5 @@
-// One thing that may be said with a question: its name, the kind of value it takes, its default and a line of
-// help. Command lines, Python calls, pages and the reference are made from these.
+// An option of a question: its name, the kind of its value, its default and a line of help. Command lines,
+// Python calls, pages and the reference are generated from these.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace allot {
 
-// ---- kinds of values: each hands what is said to the question
+// ---- kinds of values: each passes the given value to the question
 
 /// Yes or no.
 struct FlagValue {
   bool initial = false;
   std::function<void(bool)> set;
-  /// Of a flag that is on by default: what a command line calls the one that turns it off.
+  /// For a flag that is on by default: the name of the command-line option that turns it off.
   std::string_view off = {};
 };
 
@@ -32,11 +32,11 @@ struct WholeValue {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
   std::function<void(std::uint64_t)> set;
-  /// A word that may stand instead, and then nothing is set: `auto`.
+  /// A word that may be given instead; nothing is set then: `auto`.
   std::string_view otherwise = {};
 };
 
-/// A number from `least` on.
+/// A number of at least `least`.
 struct NumberValue {
   std::optional<double> initial;
   double least = 0;
@@ -49,22 +49,22 @@ struct RangeValue {
   std::function<void(double, double)> set;
 };
 
-/// A time above 0, or 0 where that is allowed. A command line takes units, too.
+/// A time above 0, or 0 if that is allowed. A command line also accepts units.
 struct SecondsValue {
   std::optional<double> initial;
   bool may_be_zero = false;
   std::function<void(double)> set;
-  std::function<void()> clear = {};  ///< there may be none; null: there must be one
+  std::function<void()> clear = {};  ///< called for "no time"; null: a time is required
 };
 
-/// A part between 0 and 1, 0 included where that is allowed. A command line takes percent, too.
+/// A part between 0 and 1; 0 only if that is allowed. A command line also accepts percent.
 struct PartValue {
   std::optional<double> initial;
   bool may_be_zero = false;
   std::function<void(double)> set;
 };
 
-/// One of a few words, by its place among them.
+/// One of a few words, by its position.
 struct WordValue {
   std::optional<std::size_t> initial;
   std::vector<std::string_view> words;
@@ -76,24 +76,24 @@ struct TextValue {
   std::string initial;
   std::function<void(std::string)> set;
   bool is_path = false;    ///< the name of a file
-  bool is_output = false;  ///< which is written
-  /// The name of a policy; who has functions may have one there.
+  bool is_output = false;  ///< the file is written
+  /// The name of a policy; a caller with functions may pass one instead.
   bool is_policy = false;
 };
 
-/// Several texts: said again and again on a command line, or once with commas between.
+/// Several texts: as a repeated option on a command line, or as one value with commas.
 struct TextsValue {
   std::function<void(std::vector<std::string>)> set;
   bool has_commas = false;
   bool are_policies = false;  ///< as in TextValue
 };
 
-/// An assignment for the scenario that the question is about: a matrix, or the file that holds one.
+/// An assignment for the scenario of the question: a matrix, or a file with one.
 struct AssignmentValue {
   std::optional<Assignment>* target;
 };
 
-/// The probability of each resource for each type, row-major: a matrix, or the file that holds one.
+/// The probability of each resource for each type, row-major: a matrix, or a file with one.
 struct ProbabilitiesValue {
   std::vector<double>* target;
 };
@@ -104,29 +104,30 @@ using OptionValue = std::variant<FlagValue, WholeValue, NumberValue, RangeValue,
 // ---- options
 
 struct Option {
-  std::string name;  ///< as Python and pages call it; a command line has hyphens
+  std::string name;  ///< in Python and on pages; a command line uses hyphens
   OptionValue value;
   std::string help;              ///< one line, without the default
-  std::string absent = {};       ///< what holds where it is not said, in words; else the initial value does
-  std::string placeholder = {};  ///< of the value in the usage; by default as its kind is
-  std::string group = {};        ///< the heading of the help that it stands under; by default the general one
+  std::string absent = {};       ///< the meaning of an absent option, in words; empty: the initial value
+  std::string placeholder = {};  ///< of the value in the usage; by default that of its kind
+  std::string group = {};        ///< heading in the help; by default the general one
   std::string letter = {};       ///< its short name on a command line
-  std::string old_name = {};     ///< that is still understood; help does not show it
+  std::string old_name = {};     ///< still accepted, but not shown in the help
   bool is_required = false;
   bool is_positional = false;
-  bool is_leading = false;  ///< in Python it need not be named
+  bool is_leading = false;  ///< may be passed by position in Python
   bool is_hidden = false;
-  /// Only for those who have files and threads, which a page has not.
+  /// False: only for callers with files and threads, which a page does not have.
   bool is_for_page = true;
-  /// Known to a program that asks, and to no command line.
+  /// False: only for programs, not for command lines.
   bool is_for_command = true;
-  std::string excludes = {};  ///< another option that cannot be said with it
-  /// For completion: values that people may mean, beside the words of a WordValue; others are taken, too.
+  std::string excludes = {};  ///< another option that cannot be given with it
+  /// For completion: suggested values, in addition to the words of a WordValue; other values are accepted,
+  /// too.
   std::vector<std::string> suggestions = {};
-  /// More of them, by the first file that is named on the command line.
+  /// More of them, depending on the first file that is named on the command line.
   std::function<std::vector<std::string>(const std::string&)> suggestions_in = {};
 
-  // For tables: one thing more about an option.
+  // For tables: each sets one more property of an option.
   Option&& unless_said(std::string what) && { return absent = std::move(what), std::move(*this); }
   Option&& shown_as(std::string what) && { return placeholder = std::move(what), std::move(*this); }
   Option&& under(std::string heading) && { return group = std::move(heading), std::move(*this); }
@@ -149,10 +150,10 @@ struct Option {
   Option&& not_with(std::string other) && { return excludes = std::move(other), std::move(*this); }
 };
 
-/// What holds where the option is not said, as in "10" or "no limit"; empty: nothing.
+/// The default of the option, such as "10" or "no limit"; empty: none.
 std::string default_of(const Option& option);
 
-/// The names of the entries of a table of built-ins, to be suggested.
+/// The names of the entries of a table of built-ins, as suggestions.
 template <typename Table>
 std::vector<std::string> names_in(const Table& table) {
   std::vector<std::string> names;
@@ -160,7 +161,7 @@ std::vector<std::string> names_in(const Table& table) {
   return names;
 }
 
-// ---- what tables are written with: the target holds the default, and must outlive the option
+// ---- for tables: the target holds the default, and must outlive the option
 
 Option flag_option(std::string name, bool& target, std::string help);
 
@@ -184,7 +185,7 @@ Option seconds_option(std::string name, std::optional<double>& target, std::stri
 Option part_option(std::string name, double& target, std::string help, bool may_be_zero = false);
 Option part_option(std::string name, std::optional<double>& target, std::string help);
 
-/// The enumerators of `Target` in the order of the words.
+/// The enumerators of `Target`, in the order of the words.
 template <typename Target>
 Option word_option(std::string name, Target& target, std::vector<std::string_view> words, std::string help) {
   return {std::move(name),
@@ -204,8 +205,8 @@ Option word_option(std::string name, std::optional<Target>& target, std::vector<
 }
 
 Option text_option(std::string name, std::string& target, std::string help);
-Option input_option(std::string name, std::string& target, std::string help);   ///< a file that is read
-Option output_option(std::string name, std::string& target, std::string help);  ///< a file that is written
+Option input_option(std::string name, std::string& target, std::string help);   ///< a file to read
+Option output_option(std::string name, std::string& target, std::string help);  ///< a file to write
 Option texts_option(std::string name, std::vector<std::string>& target, std::string help);
 
 }  // namespace allot

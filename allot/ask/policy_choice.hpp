@@ -1,4 +1,4 @@
-// The policy that a question is about.
+// The policy of a question.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace allot {
 
-/// A built-in policy, or one of the asker's own.
+/// A built-in policy, or one of the caller.
 struct PolicyChoice {
   const PolicyInfo* builtin = nullptr;
   NamedPolicy own;
@@ -16,7 +16,7 @@ struct PolicyChoice {
   std::string_view name() const noexcept { return builtin != nullptr ? builtin->name : own.name; }
 };
 
-/// The built-in policy of that name; InvalidModel names those that there are, and the one most likely meant.
+/// The built-in policy of that name; InvalidModel lists the known names and suggests the closest one.
 const PolicyInfo& policy_named(std::string_view option, std::string_view name);
 
 /// "there is no WHAT 'name'. Did you mean ...? There are ...", for a field.

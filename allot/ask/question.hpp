@@ -1,5 +1,5 @@
-// Everything that a person or a program can ask: one question is one file in ask/questions. Commands, Python
-// functions and the page's calls take their options from it and hand its answer on.
+// Everything that a person or a program can ask: each question is one file in ask/questions. Commands, Python
+// functions and calls of the page take their options from it and pass on its answer.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +18,41 @@
 
 namespace allot {
 
-/// Who waits for the answer. All of it may be left out.
+/// The caller that waits for the answer. Every member is optional.
 struct Attendance {
-  const StopFlag* flag = nullptr;  ///< set: the best so far is the answer
-  double used_s = 0;               ///< of the time limit, before the question was put
-  /// Called from the threads that work, one at a time. What each means is said by the question.
+  const StopFlag* flag = nullptr;  ///< when set, the best result so far is the answer
+  double used_s = 0;               ///< part of the time limit used before the question was asked
+  /// Called from the working threads, one at a time. The question defines what each means.
   std::function<void(const SolveProgress&)> proof;
-  std::function<void(double)> share;  ///< of the work done, 0 to 1
+  std::function<void(double)> share;  ///< share of the work that is done, 0 to 1
   std::function<void(std::uint64_t)> states;
 
-  /// The limits of an answer that begins now.
+  /// The limits of an answer that starts now.
   StopLimits limits(const std::optional<double>& time_limit_s) const;
 };
 
-/// A question that is being put: its options say where what is asked goes; `answer` fills in the rest. For
-/// one thread, and one answer.
+/// A question to be answered: `options` stores what is asked, `answer` fills in the rest. For one thread, and
+/// one answer.
 class Question {
  public:
   virtual ~Question() = default;
 
-  /// What it is about; null where a question needs none. To be set before `answer`.
+  /// The subject of the question; null if it needs none. Set it before `answer`.
   std::shared_ptr<const Scenario> scenario;
   virtual bool needs_scenario() const noexcept { return true; }
 
-  /// Bound to this question: valid as long as it is.
+  /// Bound to this question: valid during its life.
   virtual std::vector<Option> options() = 0;
-  /// Throws InvalidModel where what is asked cannot be: its field is the name of an option, or a place in the
+  /// Throws InvalidModel for an invalid question: the field is the name of an option, or a path in the
   /// scenario.
   virtual void answer(const Attendance& attendance) = 0;
-  /// Of the answer: one document, as docs/reference/command.md describes it.
+  /// The answer as one JSON document, as described in docs/reference/command.md.
   virtual std::string json() const = 0;
-  /// Of the answer, for people, where a command draws nothing of its own.
+  /// The answer for people, if a command has no output of its own.
   virtual std::string text() const { return json(); }
 };
 
-/// How far the work has come, as those who wait are told.
+/// The kind of progress that is reported.
 enum class ProgressKind { kNone, kProof, kShare, kStates };
 
 struct QuestionInfo {
@@ -61,19 +61,19 @@ struct QuestionInfo {
   std::string_view example;  ///< command lines
   std::unique_ptr<Question> (*make)();
   ProgressKind progress = ProgressKind::kNone;
-  /// What Python calls the answer; empty: a dict of what the JSON holds.
+  /// Python's class for the answer; empty: a dict with the content of the JSON.
   std::string_view python_class = {};
-  /// Of Python's function: more than the summary and the options say, and an example.
+  /// Docstring of the Python function: details beyond the summary and the options, and an example.
   std::string_view python_doc = {};
-  std::string_view python_name = {};  ///< where the language has taken the name
+  std::string_view python_name = {};  ///< if the usual name is a keyword of the language
 };
 
 /// All questions, in the order of the source list in CMakeLists.txt.
 std::span<const QuestionInfo* const> all_questions() noexcept;
-/// Null when there is no question of that name.
+/// Null if there is no question of that name.
 const QuestionInfo* find_question(std::string_view name) noexcept;
 
-/// For tables: makes a question of a class.
+/// For tables: creates a question of a class.
 template <typename Class>
 std::unique_ptr<Question> make_question() {
   return std::make_unique<Class>();

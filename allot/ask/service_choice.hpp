@@ -1,4 +1,4 @@
-// Even sharing or planned service: what was asked for, or what is meant where nothing was said.
+// The choice between even sharing and planned service.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace allot {
 
-/// How a machine is shared: evenly among the tasks that wait at each resource, or as a plan says.
+/// How a machine is shared: evenly among the tasks that wait at each resource, or according to a plan.
 enum class Service { kEven, kPlanned };
 
 struct ServiceChoice {
   std::optional<Service> wanted;  ///< absent: even, unless only planned service can answer
-  std::string note;               ///< where planned service was chosen, why
+  std::string note;               ///< why planned service was chosen, if it was
 
   Option option();
-  /// Whether planned service is meant. Throws InvalidModel for what cannot be: even sharing of what it cannot
-  /// take, and counts that change over time.
+  /// Whether service is planned. Throws InvalidModel for even sharing of a scenario that it does not support,
+  /// and for counts that change over time.
   bool is_planned(const Scenario& scenario, Objective objective, std::string_view question);
 };
 

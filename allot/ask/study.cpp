@@ -19,7 +19,7 @@
 namespace allot {
 namespace {
 
-/// Raise it when a row of the same sweep would come out differently.
+/// Raise it when a row of the same sweep would give a different result.
 constexpr int kVersion = 1;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostCharts = 12;
@@ -99,7 +99,7 @@ UnitResult simulate_row(const SweepPlan& plan, const StudyRow& row, const Distri
   options.replications = plan.replications;
   options.random_start = plan.random_start;
   options.seed = row.seed;
-  options.threads = 1;  // units run beside each other instead
+  options.threads = 1;  // units run in parallel instead
   options.stop = stop;
   const SimulationResult result = simulate(scenario, *find_policy(row.policy), sizes, options);
   return {{simulated(scenario, result)}, {{result.wall_seconds}}};
@@ -125,7 +125,7 @@ std::string title_of(const SweepPlan& plan, const StudyRow& row) {
   return title + ", seed " + std::to_string(row.seed);
 }
 
-/// A trace is what its file holds, not what it is called.
+/// A trace is identified by its content, not by its name.
 std::string content_of(const SweepSizes& sizes) {
   constexpr std::string_view kTrace = "trace:";
   if (!sizes.spec.starts_with(kTrace)) return sizes.spec;
@@ -133,7 +133,7 @@ std::string content_of(const SweepSizes& sizes) {
   return std::string(kTrace) + std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// Charts: the x axis is the first that is varied; each combination of the others gets its own.
+/// Makes charts: the x axis is the first varied field; each combination of the others has its own chart.
 class Charts {
  public:
   Charts(const SweepPlan& plan, const Study& study, std::span<const UnitResult* const> results)
@@ -156,7 +156,7 @@ class Charts {
                              kThroughputHalfWidth, rows));
       charts.push_back(chart("response-time" + number, "Mean response time" + suffix, "seconds", kResponse,
                              kResponseHalfWidth, rows));
-      if (charts.size() >= kMostCharts) break;  // the table has it all
+      if (charts.size() >= kMostCharts) break;  // the table has all values
     }
     return charts;
   }
@@ -235,7 +235,7 @@ class Charts {
     series.high.push_back(mean.mean + half);
   }
 
-  /// Values that grow by factors rather than by steps.
+  /// Values that grow by factors, not by steps.
   static bool is_geometric(const SweepAxis& axis) {
     if (axis.values.size() < 3) return false;
     const double first = *axis.values[0].number;
@@ -317,7 +317,7 @@ Findings conclude_study(const SweepPlan& plan, const Study& study,
     const std::vector<UnitResult>& found = by_experiment[row.experiment];
     results.push_back(found.empty() ? nullptr : &found.front());
   }
-  // Names in the order in which they first come: points may differ in their tasks and resources.
+  // Names in order of first appearance: points may have different tasks and resources.
   std::vector<std::string> columns;
   std::map<std::string, std::size_t> place;
   for (std::size_t at = 0; at < study.rows.size(); ++at) {

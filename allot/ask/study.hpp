@@ -1,4 +1,5 @@
-// A user's sweep as the engine runs it: every row an experiment of one unit, and all rows a table and charts.
+// A user's sweep for the sweep engine: every row is an experiment of one unit, and all rows give a table and
+// charts.
 #pragma once
 
 #include <span>
@@ -10,19 +11,19 @@
 
 namespace allot {
 
-/// A row to be: a point under one policy and distribution, or under one solver.
+/// A row of the table: a point with one policy and distribution, or with one solver.
 struct StudyRow {
   std::size_t point = 0;
   std::uint64_t seed = 0;
-  std::string policy;        ///< or
-  std::string solver;        ///< this
+  std::string policy;        ///< or a solver
+  std::string solver;        ///< or a policy
   std::string distribution;  ///< empty with a solver
   std::size_t experiment = 0;
 };
 
-/// The rows, and the experiments that give them. The name of an experiment is a digest of all that its result
-/// depends on: a sweep that was changed finds what it has in common with the old one, and rows that ask for
-/// the same share it. Its title is for people.
+/// The rows and their experiments. The name of an experiment is a digest of everything that its result
+/// depends on: a changed sweep finds the results that it shares with the old one, and equal rows share an
+/// experiment. The title is for people.
 struct Study {
   std::vector<StudyRow> rows;
   std::vector<Experiment> experiments;
@@ -31,8 +32,7 @@ struct Study {
 /// The plan must outlive the study.
 Study make_study(const SweepPlan& plan);
 
-/// What the rows say together. `results`: those of each experiment; none where it failed, which leaves its
-/// rows out.
+/// The findings from all rows. `results`: by experiment; empty if it failed, and then its rows are left out.
 Findings conclude_study(const SweepPlan& plan, const Study& study,
                         std::span<const std::vector<UnitResult>> results);
 

@@ -1,5 +1,5 @@
-// Short names for long content: equal for equal content, and different for different content, except against
-// deliberate attacks.
+// Short names for long content: equal for equal content, and different for different content, except under
+// deliberate attack.
 #pragma once
 
 #include <array>

@@ -51,7 +51,8 @@ inline double log_kernel(double x, double extra_exponent) noexcept {
   return s * (half_square + (odd + even)) + k * kLn2Low - half_square + f + k * kLn2High;
 }
 
-/// log(1 + x) for x in (-1, 1): the logarithm of the rounded sum, and to first order what the rounding took.
+/// log(1 + x) for x in (-1, 1): the logarithm of the rounded sum, plus, to first order, what the rounding
+/// lost.
 inline double log1p_kernel(double x) noexcept {
   const double sum = 1 + x;
   const double lost = x - (sum - 1);
@@ -94,7 +95,7 @@ inline double exp_kernel(double x) noexcept {
   return power * first * second;
 }
 
-/// The same for every x. The limits give infinity and 0.
+/// e^x for every x: infinity above the range of the kernel, 0 below it.
 double clamped_exp(double x) noexcept {
   if (x > 1000) return kInfinity;
   if (x < -1000) return 0;

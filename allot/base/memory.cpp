@@ -18,8 +18,8 @@ namespace {
 #if !defined(__EMSCRIPTEN__)
 constexpr std::uint64_t kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
 
-/// The number after a word at the beginning of a line, such as "MemAvailable:  1234 kB"; the first number for
-/// no word.
+/// The number after a word at the beginning of a line, such as "MemAvailable:  1234 kB"; the first number if
+/// the word is empty.
 std::optional<std::uint64_t> number_in(const std::string& path, std::string_view word) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -59,7 +59,7 @@ std::uint64_t memory_available() { return std::uint64_t{1} << 30; }
 std::uint64_t memory_available() {
   std::uint64_t least = kWithoutEnd;
   if (const auto free = number_in("/proc/meminfo", "MemAvailable:")) least = std::min(least, *free * 1024);
-  // What a group has in the page cache can be taken back: it is not counted as used.
+  // A group's page cache can be reclaimed, so it does not count as used.
   for (const std::string& group : {control_group(), std::string("/sys/fs/cgroup")}) {
     if (group.empty()) continue;
     auto used = number_in(group + "/memory.current", "");
@@ -80,7 +80,7 @@ std::uint64_t memory_available() {
 #endif
 
 void require_memory(double bytes, const std::string& field, const std::string& what) {
-  constexpr double kUnasked = 64 << 20;  // not worth a look
+  constexpr double kUnasked = 64 << 20;  // too little to be worth a check
   if (bytes < kUnasked) return;
   const auto available = static_cast<double>(memory_available());
   if (bytes <= available) return;

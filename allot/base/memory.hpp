@@ -11,7 +11,7 @@ namespace allot {
 std::uint64_t memory_available();
 
 /// Throws InvalidModel for `field` if this many bytes would not fit. The message says what they are for, how
-/// many they are, and how many are available.
+/// many are needed, and how many are available.
 void require_memory(double bytes, const std::string& field, const std::string& what);
 
 /// "3.2 GiB"

@@ -10,7 +10,7 @@
 
 namespace allot {
 
-/// The number that all of the text stands for.
+/// The number that the whole text represents; empty if it represents none.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) noexcept {
   Number value{};
@@ -26,7 +26,7 @@ std::string exact_text(Number value) {
   return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
 }
 
-/// With so many significant digits, at most 16, as %g of printf writes it.
+/// This many significant digits, at most 16, in the format of printf's %g.
 inline std::string rounded_text(double value, int digits) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", digits, value);

@@ -11,7 +11,7 @@ namespace allot {
 
 /// Who may read the file; the user's umask may restrict it further.
 enum class Readers {
-  kOwner,     ///< 0600: what may hold secrets
+  kOwner,     ///< 0600: for files that may hold secrets
   kEveryone,  ///< 0666
 };
 
@@ -21,8 +21,8 @@ std::error_code replace_file(const std::string& path, std::string_view content, 
 /// Whether this is a temporary name of `replace_file`: a killed process leaves such a file behind.
 bool is_unfinished(std::string_view name) noexcept;
 
-/// A folder that only its owner can enter: made, or found and then made so. Refuses a link, a file, and the
-/// folder of another user. Parents must exist.
+/// Creates a folder that only its owner can enter, or restricts an existing one to that. Refuses a link, a
+/// file, and the folder of another user. Parents must exist.
 std::error_code make_private_folder(const std::string& path);
 
 /// This many random hexadecimal digits from the kernel; at most 64.

@@ -1,5 +1,5 @@
-// One value per task type, per resource or per pair of both. How pairs lie in memory is known here and
-// nowhere else.
+// One value per task type, per resource or per pair of both. Only this file knows how pairs are laid out in
+// memory.
 #pragma once
 
 #include <cassert>
@@ -40,7 +40,7 @@ using PerType = PerId<TaskType, T>;
 template <typename T>
 using PerResource = PerId<ResourceId, T>;
 
-/// A look at values that lie row after row, a row per task type and a column per resource. Owns nothing.
+/// A view of row-major values: one row per task type, one column per resource. Owns nothing.
 template <typename T>
 class PairSpan {
  public:
@@ -76,7 +76,7 @@ class PerPair {
       : types_(types), resources_(resources), values_(types * resources) {}
   PerPair(std::size_t types, std::size_t resources, const T& value)
       : types_(types), resources_(resources), values_(types * resources, value) {}
-  /// Of values that lie row after row.
+  /// From row-major values.
   PerPair(std::size_t types, std::size_t resources, std::vector<T> values)
       : types_(types), resources_(resources), values_(std::move(values)) {
     assert(values_.size() == types * resources);
@@ -102,16 +102,16 @@ class PerPair {
   std::size_t resources() const noexcept { return resources_; }
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(resources_); }
-  /// Row after row: a row per task type.
+  /// Row-major: one row per task type.
   const std::vector<T>& values() const noexcept { return values_; }
 
-  /// All the same, with this shape; storage is reused.
+  /// Sets the shape and gives every pair the same value; reuses storage.
   void assign(std::size_t types, std::size_t resources, const T& value) {
     types_ = types;
     resources_ = resources;
     values_.assign(types * resources, value);
   }
-  /// With another shape, at least as large as this one; what is there stays where it is.
+  /// Grows to a shape at least as large as this one; every pair keeps its value.
   void grow(std::size_t types, std::size_t resources) {
     PerPair grown(types, resources);
     for (const TaskType i : type_ids()) {

@@ -27,7 +27,7 @@ unsigned char32(std::string_view sequence) noexcept {
   }
 }
 
-/// Changes where text goes rather than being text: the direction of writing, or the line.
+/// Whether the character changes the direction or the line of text.
 bool moves_text(unsigned c) noexcept {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);
@@ -59,7 +59,7 @@ std::string joined(std::span<const std::string_view> texts, std::string_view mar
   return out;
 }
 
-/// Appends what stands at `at`, made visible; returns how many bytes that were.
+/// Appends the character at `at` in visible form; returns its length in bytes.
 std::size_t append_visible(std::string& out, std::string_view text, std::size_t at, Form form) {
   const std::size_t length = utf8_length(text, at);
   if (length == 0) {

@@ -9,7 +9,7 @@
 
 namespace allot::quote {
 
-/// One word for a POSIX shell: in single quotes where it needs any.
+/// One word for a POSIX shell: in single quotes if it needs them.
 std::string shell(std::string_view word);
 
 /// For a terminal, on one line: control characters (also C1, and the line end), marks that change the
@@ -17,8 +17,7 @@ std::string shell(std::string_view word);
 /// `\u202e`. Beyond `most` bytes it ends with "...".
 std::string terminal(std::string_view text, std::size_t most = 1000);
 
-/// The same for text of many lines that is laid out already: line ends and tabs stay, and each line is cut
-/// for itself.
+/// The same for text of several lines: keeps line ends and tabs, and cuts each line separately.
 std::string terminal_lines(std::string_view text, std::size_t most_of_a_line = 4096);
 
 /// 'text', for messages: on one line, short.
@@ -33,16 +32,16 @@ std::string number(double value);
 /// written so that JSON stays JSON with the same values (`\u001b`).
 std::string terminal_document(std::string_view text);
 
-/// Content or attribute of HTML and of SVG: &, <, > and quotes as entities, what `terminal` escapes the same
-/// way; line ends and tabs stay.
+/// Content or attribute of HTML and of SVG: &, <, > and quotes become entities; what `terminal` escapes is
+/// escaped here, too; line ends and tabs stay.
 std::string html(std::string_view text);
 
-/// A field of comma-separated values (RFC 4180): in double quotes where it needs any. The value stays what it
-/// is.
+/// A field of comma-separated values (RFC 4180): in double quotes if it needs them. The value does not
+/// change.
 std::string csv(std::string_view field);
 
-/// Value of a label of OpenMetrics, or its help: backslashes, quotes and line ends escaped, bytes that are no
-/// UTF-8 replaced.
+/// The value of an OpenMetrics label, or a help text: backslashes, quotes and line ends are escaped, bytes
+/// that are not UTF-8 are replaced.
 std::string metrics(std::string_view text);
 
 /// Length of the valid UTF-8 sequence at `at`; 0 if there is none.

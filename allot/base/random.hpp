@@ -1,5 +1,5 @@
-// Counter-based random streams (Philox 2x64-10): bit-identical on every platform, and independent streams
-// for the asking.
+// Counter-based random streams (Philox 2x64-10): bit-identical on every platform, with any number of
+// independent streams.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace allot {
 
-/// A stream of random numbers named by a seed and a stream id. Two streams that differ in either are
-/// independent; the same names always give the same numbers. Not thread-safe: one per thread.
+/// A stream of random numbers, identified by a random seed and a stream id. Streams that differ in either are
+/// independent; the same seed and id always give the same numbers. Not thread-safe: one per thread.
 class RandomStream {
  public:
   explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0) noexcept

@@ -8,7 +8,7 @@
 namespace allot::readable {
 namespace {
 
-constexpr double kSmallest = 1e-5;  // below, and from kLargest on, a power of ten reads better
+constexpr double kSmallest = 1e-5;  // below this, and from kLargest on, a power of ten is easier to read
 constexpr double kLargest = 1e12;
 
 std::string written(double value, std::chars_format format, int precision) {
@@ -59,7 +59,7 @@ std::string number_above(double value, int digits) {
   if (is_extreme(value)) return number(value, digits);
   const double scale = std::pow(10.0, decimals(value, digits));
   const double scaled = value * scale;
-  // A value that is already short, up to rounding in the last bits, stays what it is.
+  // A value that is already short, up to rounding in the last bits, stays as it is.
   const double up = std::abs(scaled - std::round(scaled)) <= 1e-9 * std::abs(scaled) ? std::round(scaled)
                                                                                      : std::ceil(scaled);
   return number(up / scale, digits + 1);
@@ -95,7 +95,7 @@ std::string duration(double seconds) {
 }
 
 std::string change(double value) {
-  // Rounding in the sums of a state is no change.
+  // Rounding in the sums of a state is not a change.
   if (std::abs(value) < 1e-12) return "0";
   return (value > 0 ? "+" : "") + number(value, 3);
 }

@@ -19,14 +19,14 @@ std::string whole(Count value);
 std::string percent(double fraction);
 /// 3.2 ms
 std::string duration(double seconds);
-/// +0.31 or -0.31: a sign always, unless it is 0
+/// +0.31 or -0.31: always with a sign, unless it is 0
 std::string change(double value);
-/// A priority error in three digits; rounding is no error.
+/// A priority error with three digits; mere rounding counts as 0.
 std::string error_number(double error);
 /// "1 thread", "2 threads"
 std::string counted(Count count, std::string_view noun);
-/// Numbers of one column with the same decimals, so that their points line up: the largest shows this
-/// many significant digits.
+/// Formats a column of numbers with the same number of decimals, so that their decimal points line up. The
+/// largest shows this many significant digits.
 class ColumnFormat {
  public:
   explicit ColumnFormat(std::span<const double> values, int digits = 4) noexcept;

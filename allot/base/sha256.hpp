@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): digests for which nobody can construct other content.
+// SHA-256 (FIPS 180-4): nobody can construct other content with the same digest.
 #pragma once
 
 #include <array>

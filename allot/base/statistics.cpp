@@ -18,7 +18,7 @@ double log_gamma(double x) {
 }
 
 /// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction. Takes y = 1 - x, too, since
-/// one of them may be too near to 1 to know the other from it.
+/// a value near 1 does not have the digits to compute the other from it.
 double incomplete_beta(double a, double b, double x, double y) {
   if (x <= 0) return 0;
   if (y <= 0) return 1;
@@ -55,7 +55,8 @@ double student_above_median(double t, double nu) {
 double normal_above_median(double z) { return std::erf(z / std::sqrt(2.0)) / 2; }
 
 /// The t > 0 with P(0 < T <= t) = p. Newton's method finds it in a few steps: the density falls, so that from
-/// 0 each one stays below the answer. Bisection says the last digits, which do not depend on the steps taken.
+/// 0 each one stays below the answer. Bisection then settles the last digits, so that they do not depend on
+/// the steps taken.
 template <typename Above, typename Density>
 double inverse(double p, Above&& above_median, Density&& density) {
   double near = 0;
@@ -133,7 +134,7 @@ WarmUp mser5(std::span<const double> series) {
     const double n = static_cast<double>(means.size() - from);
     if (from > means.size() / 2 || n < 2) continue;
     const double statistic = std::max(0.0, squares - sum * sum / n) / (n * n);
-    if (statistic <= least) {  // of equal ones the earliest: nothing is thrown away in vain
+    if (statistic <= least) {  // the earliest of equal ones, so that no value is discarded needlessly
       least = statistic;
       best = from;
     }

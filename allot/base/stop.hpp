@@ -21,12 +21,12 @@ enum class StopReason { kNone, kTimeLimit, kBudget, kInterrupted };
 struct StopLimits {
   std::optional<Clock::time_point> deadline;
   const StopFlag* flag = nullptr;  ///< not owned; may be null
-  /// Steps of work, each up to about a microsecond or counted as several. Unlike a deadline it ends the work
-  /// at the same point on every machine, to within what is done between two looks.
+  /// Steps of work, each up to about a microsecond or counted as several. Unlike a deadline, it ends the work
+  /// at the same point on every machine, give or take the work between two checks.
   std::uint64_t steps = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Answers "must I stop?" for the price of a counter most of the time. Ask it once per small step of work
+/// Answers "must I stop?"; most calls only decrement a counter. Ask it once per small step of work
 /// (up to about a microsecond); it reads the clock every `stride` steps. Once stopped, it stays stopped.
 /// Not thread-safe: one per solver call.
 class StopPoll {
@@ -41,13 +41,13 @@ class StopPoll {
     return reason_ != StopReason::kNone;
   }
 
-  /// Asks at once; for steps that each take about a millisecond or more.
+  /// Checks at once; for steps that each take about a millisecond or more.
   bool should_stop_now() noexcept {
     poll_now();
     return reason_ != StopReason::kNone;
   }
 
-  /// Counts steps that were done elsewhere, as within a library.
+  /// Counts steps that were done elsewhere, such as in another library.
   void spend(std::uint64_t steps) noexcept {
     if (steps < left_) {
       left_ -= static_cast<std::uint32_t>(steps);

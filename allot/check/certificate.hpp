@@ -1,5 +1,5 @@
-// A certificate: a claim about a system, and what proves it. Plain data, as the file has it; nothing in this
-// room includes the solvers.
+// A certificate: a claim about a system, and its proof. Plain data, as in the file; nothing in this folder
+// includes the solvers.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Task {
   friend bool operator==(const Task&, const Task&) = default;
 };
 
-/// What of a scenario a proof is about. Numbers are exactly the doubles that the text denotes.
+/// The part of a scenario that a proof is about. Numbers are exactly the doubles that the text denotes.
 struct Machine {
   std::vector<Resource> resources;
   std::vector<Task> tasks;
@@ -43,7 +43,7 @@ enum class Objective {
 
 struct Claim {
   bool infeasible = false;                            ///< then nothing else is claimed
-  std::vector<std::vector<std::int64_t>> assignment;  ///< [type][resource]; empty: only a bound is claimed
+  std::vector<std::vector<std::int64_t>> assignment;  ///< [type][resource]; empty: the claim is only a bound
   std::vector<std::vector<double>> time_shares;       ///< with kShares, [type][resource]
   double at_least = 0;                                ///< the assignment completes this much ...
   double at_most = 0;                                 ///< ... and nothing completes more than this
@@ -76,8 +76,8 @@ struct Certificate {
   std::vector<Part> parts;  ///< the first is the whole; parts come after those they are split from
 };
 
-/// Reads a certificate. On failure `certificate` is absent and `problem` says what is wrong, and where.
-/// Never throws for what is in the text.
+/// Reads a certificate. On failure `certificate` is absent and `problem` says what is wrong, and where. The
+/// content of the text never makes it throw.
 struct ReadCertificate {
   std::optional<Certificate> certificate;
   std::string problem;

@@ -12,7 +12,7 @@
 namespace allot::check {
 namespace {
 
-/// What a scenario must be for the claims to mean anything.
+/// What is wrong with the machine, so that claims about it would be meaningless.
 std::string problem_of_machine(const Machine& machine, bool needs_priorities) {
   if (machine.resources.empty()) return "the system has no resources";
   if (machine.tasks.empty()) return "the system has no tasks";
@@ -39,18 +39,17 @@ std::string problem_of_plan_machine(const PlanCertificate& certificate) {
   return {};
 }
 
-/// Within which the ends of the claimed range are the same.
+/// The margin within which the ends of the claimed range count as equal.
 mpq_class margin_of(const PlanCertificate& certificate) {
   mpq_class size = abs(mpq_class(certificate.claim.at_most));
-  if (certificate.objective == PlanObjective::kLogarithms) {  // a part in 10^7 of the weights
+  if (certificate.objective == PlanObjective::kLogarithms) {  // 10^-7 of the weights
     size = static_cast<long>(certificate.machine.groups.size());
     for (const Task& task : certificate.machine.machine.tasks) {
       if (task.count > 0) size += detail::weight_of(task);
     }
     size *= 100;
   }
-  if (certificate.objective == PlanObjective::kLeast)
-    size *= 2;  // later levels may take a part in 10^9 of it
+  if (certificate.objective == PlanObjective::kLeast) size *= 2;  // later levels may take 10^-9 of it
   return size / detail::kRowTolerance;
 }
 

@@ -46,7 +46,7 @@ Group read_group(const Value& value, std::size_t types) {
   return group;
 }
 
-/// One server of its own, where nothing is said.
+/// The default: one server of the resource.
 auto default_needs(const Machine& machine) {
   std::vector<std::vector<std::vector<Need>>> needs;
   for (const auto& row : machine.rates) {

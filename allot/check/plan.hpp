@@ -1,5 +1,5 @@
 // A certificate of planned service: a claim about what plans can reach, and the prices that prove it. Plain
-// data, as the file has it; nothing in this room includes the solvers.
+// data, as in the file; nothing in this folder includes the solvers.
 #pragma once
 
 #include <cstddef>
@@ -47,15 +47,15 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// What of a scenario a proof about plans is about. A task's floor is the one asked for, without its
-/// response.
+/// The part of a scenario that a proof about plans is about. A task's floor does not include its response
+/// time limit.
 struct PlanMachine {
   Machine machine;
   std::vector<double> idle_power;                   ///< per resource: watts of an idle server
   Matrix power;                                     ///< watts of a server at work on the type
   std::vector<std::optional<double>> max_response;  ///< per type
   std::vector<Capacity> capacities;
-  /// [type][resource]: all that a task takes there, its servers among it; nothing where it cannot run.
+  /// [type][resource]: all that a task takes there, including its servers; empty where it cannot run.
   std::vector<std::vector<std::vector<Need>>> needs;
   std::vector<Group> groups;
   std::vector<Stream> arrivals;
@@ -65,7 +65,7 @@ struct PlanMachine {
   std::size_t capacity_count() const noexcept { return machine.resources.size() + capacities.size(); }
   /// "servers of 'cpu'" or "'bus'".
   std::string name_of_capacity(std::size_t capacity) const;
-  /// Whether anything has threads: then arrivals must be carried, rather than as many times as possible.
+  /// Whether anything has threads: then arrivals must be carried, and their multiple is not maximised.
   bool has_threads() const;
 };
 
@@ -73,19 +73,19 @@ enum class PlanObjective {
   kValue,       ///< the most value per second
   kHeadroom,    ///< the largest multiple of the arrivals
   kShares,      ///< the most completions per second in the shares of the priorities
-  kLeast,       ///< the most for whoever completes least for its priority
+  kLeast,       ///< the most for the least served, relative to its priority
   kLogarithms,  ///< the largest sum of priority times log of completions
-  kPower,       ///< the least power that keeps a value
+  kPower,       ///< the least power for a minimum value
 };
 
-/// The mean number of tasks in service, by whose they are.
+/// The mean number of tasks in service, by kind of work.
 struct PlanService {
-  Matrix tasks;                ///< of threads of the types' own
+  Matrix tasks;                ///< of the types' own threads
   std::vector<Matrix> groups;  ///< [group][type][resource]
   Matrix arrivals;             ///< [stream][resource]
 };
 
-/// Something that was asked for and may be too much.
+/// A limit of the scenario that may be impossible to meet.
 struct PlanLimit {
   enum class Kind { kFloor, kResponse, kRoundResponse, kPower, kArrivals };
   Kind kind = Kind::kFloor;
@@ -94,12 +94,12 @@ struct PlanLimit {
 };
 
 struct PlanClaim {
-  bool infeasible = false;             ///< then only `conflict` is claimed besides
+  bool infeasible = false;             ///< then the only other claim is `conflict`
   std::vector<PlanLimit> conflict;     ///< these limits cannot be met together
-  std::optional<PlanService> service;  ///< absent: one end of the range is claimed only
+  std::optional<PlanService> service;  ///< absent: only one end of the range is claimed
   double at_least = 0;                 ///< the optimum is from at_least ...
   double at_most = 0;                  ///< ... to at_most
-  double value = 0;                    ///< kPower: that must be kept
+  double value = 0;                    ///< kPower: the minimum value
 };
 
 /// One number per row of the program. All but `stages`, `streams`, `arrivals` and `shares` are >= 0.
@@ -113,12 +113,13 @@ struct PlanPrices {
   std::vector<double> responses;        ///< per type
   std::vector<double> group_responses;  ///< per group
   double power = 0;                     ///< of the power_cap
-  double arrivals = 0;                  ///< of carrying them all; < 0: of there being no more
+  double arrivals = 0;                  ///< for carrying all of them; < 0: for their upper limit
   std::vector<double> shares;           ///< per type, kShares
   std::vector<double> levels;           ///< per type, kLeast
   std::vector<double> group_levels;     ///< per group, kLeast
-  double value = 0;                     ///< of the value to keep, kPower
-  std::vector<double> tangents;  ///< per type, kLogarithms: completions at which the logarithm is touched
+  double value = 0;                     ///< of the minimum value, kPower
+  std::vector<double>
+      tangents;  ///< per type, kLogarithms: completions where the tangent touches the logarithm
   std::vector<double> group_tangents;  ///< per group
 };
 
@@ -129,7 +130,7 @@ struct PlanCertificate {
   PlanPrices prices;
 };
 
-/// Whether the text is about planned service; false for what is no JSON.
+/// Whether the text is about planned service; false if it is not JSON.
 bool is_about_a_plan(std::string_view text);
 
 /// Reads a certificate, as `read_certificate` does.

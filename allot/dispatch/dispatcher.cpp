@@ -17,13 +17,13 @@ using detail::kOnStack;
 using detail::Published;
 using detail::Tally;
 
-/// How often a decision is taken again because another thread was quicker.
+/// At most this many times, a decision is repeated because another thread was quicker.
 constexpr int kRetries = 16;
 /// What other slots have counted is read again when it is older than this, or see `Tally::kMostUnread`. They
-/// write there all the while, so each look costs as much as half a decision.
+/// write there all the time, so each read costs as much as half a decision.
 constexpr std::uint64_t kFreshNs = 4000;
 
-/// Numbers that are read, changed by the policy on a copy, and put back if nobody else has changed them.
+/// Writes back numbers that the policy has changed on a copy, if no other thread has changed them meanwhile.
 bool put_back(std::span<std::atomic<std::uint32_t>> memory, const std::uint32_t* before,
               const std::uint32_t* after) noexcept {
   for (std::size_t at = 0; at < memory.size(); ++at) {
@@ -36,7 +36,7 @@ bool put_back(std::span<std::atomic<std::uint32_t>> memory, const std::uint32_t*
 
 }  // namespace
 
-/// Room for what a decision looks at, left uninitialised: most of it is not needed.
+/// Buffers for a decision, left uninitialised: most of them are not needed.
 struct Dispatcher::State::Scratch {
   Count* counts;
   Count* totals;
@@ -49,7 +49,7 @@ struct Dispatcher::State::Scratch {
 struct Dispatcher::State::Mine {
   explicit Mine(State& state) noexcept : Mine(state, detail::this_slot()) {}
   Mine(State& state, std::size_t at) noexcept : tally(state.counts.tallies().of(at)), slot(at) {
-    if (tally != nullptr) return;  // no memory
+    if (tally != nullptr) return;  // out of memory
     slot = detail::kOwnSlots;
     tally = state.counts.tallies().of(slot);
   }
@@ -65,7 +65,7 @@ struct Dispatcher::State::Mine {
 
 // ---- what is counted
 
-/// Where a trial of the type goes, if one was asked for.
+/// Where a trial of the type goes, if the planner wants one.
 inline ResourceId Dispatcher::State::take_trial(TaskType i, Mine mine) noexcept {
   if (!counts.has_trial(i)) return kNowhere;
   const ResourceId trial = counts.take_trial(i);
@@ -75,7 +75,7 @@ inline ResourceId Dispatcher::State::take_trial(TaskType i, Mine mine) noexcept 
   return trial;
 }
 
-/// Fills in the ticket, where it will be read.
+/// Fills in the ticket in place.
 [[gnu::always_inline]] inline void Dispatcher::State::placed(Ticket& ticket, TaskType i, ResourceId j,
                                                              bool explores, std::uint64_t now_ns,
                                                              Mine mine) noexcept {
@@ -101,7 +101,7 @@ inline ResourceId Dispatcher::State::take_trial(TaskType i, Mine mine) noexcept 
   mine.add(mine.tally->open_starts, -(ticket.tasks * ticket.start_ns));
 }
 
-/// So many more tasks, or fewer.
+/// Adds `more` tasks, modulo 2^64, so also to subtract.
 inline void Dispatcher::State::count(const Ticket& ticket, std::uint64_t more, Mine mine) noexcept {
   if (by_slot) return count_by_slot(ticket, more, mine);
   counts.places.add(ticket.type, ticket.resource, static_cast<Count>(more));
@@ -111,7 +111,7 @@ inline void Dispatcher::State::count(const Ticket& ticket, std::uint64_t more, M
                                                                     Mine mine) noexcept {
   mine.add(mine.tally->pairs(ticket.type, ticket.resource).tasks, more);
   if (looks == Looks::kNothing) return;
-  // The same whole number comes and goes, whatever the plans say meanwhile.
+  // The same whole number is added and subtracted, whatever the plans say meanwhile.
   if (looks == Looks::kWork) more *= static_cast<std::uint64_t>(ticket.expected_ns);
   mine.add(*mine.tally->loads(ticket.resource), more);
 }
@@ -218,7 +218,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 
 // ---- the choice
 
-/// What the policy says. Nowhere if the pair was closed since the plan was made.
+/// The policy's answer; kNowhere if the pair has been closed since the plan was made.
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::ask(TaskType i, const ActivePlan& plan,
                                                                 const Situation& situation,
                                                                 PolicyMemory memory, Mine mine) noexcept {
@@ -233,8 +233,8 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   return counts.access(i, j) == Access::kOpen ? j : kNowhere;
 }
 
-/// Threads that decide at the same time do not overshoot a target together: see `Places`. `kLookFurther`
-/// where the policy wants to see all counts.
+/// Threads that decide at the same time do not overshoot a target together: see `Places`. `kLookFurther` if
+/// the policy needs to see all counts.
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i,
                                                                                  const ActivePlan& plan,
                                                                                  Count* tasks,
@@ -269,7 +269,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   for (std::size_t j = 0; j < loads.size(); ++j) loads[j] += tally.others[j];
 }
 
-/// By what slots have counted of each resource.
+/// Decides by the counts of each resource in all slots.
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::choose_by_loads(TaskType i,
                                                                             const ActivePlan& plan,
                                                                             Count* loads, double* work,
@@ -295,7 +295,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::choose(TaskType i, std::uint64_t now_ns,
                                                                    Mine mine) noexcept {
   const Published<ActivePlan>::Reader plan(active, mine.slot);
-  // A type that came later than the plan, or that could go nowhere then.
+  // A type that is newer than the plan, or that could go nowhere then.
   if (index(i) >= plan->types || !plan->can_go[index(i)]) return shortest_open(i);
   ResourceId chosen = kLookFurther;
   if (plan->is_small) {
@@ -341,8 +341,8 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
                 mine);
 }
 
-/// Looks, asks the policy, and takes the place if nobody has taken the policy's turn meanwhile, or changed
-/// the count that it saw. After some tries the place is taken as it is.
+/// Collects the counts, asks the policy, and takes the place if no other thread has changed the policy's
+/// memory or the count meanwhile. After some retries, takes the place anyway.
 [[gnu::noinline]] ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
                                                        Mine mine) noexcept {
   const std::size_t remembered = plan.remembered;
@@ -398,7 +398,7 @@ void Dispatcher::State::look(const ActivePlan& plan, const Scratch& scratch) noe
   }
 }
 
-/// Where no plan says: the fewest tasks per server, among all that are open to the type.
+/// Without a plan for the type: the fewest tasks per server among all resources that are open to it.
 [[gnu::noinline]] ResourceId Dispatcher::State::shortest_open(TaskType i) noexcept {
   const std::size_t types = counts.types.load(std::memory_order_acquire);
   const std::size_t resources = counts.resources.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// What changes while a dispatcher is at work. All but reports ask for a new plan.
+// Changes while a dispatcher is at work. All except reports request a new plan.
 #include <string>
 
 #include "allot/base/error.hpp"
@@ -18,8 +18,7 @@ void store_count(KnownSystem& known, TaskType i, Count count) {
   if (known.types[index(i)].count != count) known.expect(i, count);
 }
 
-/// Capacities beyond the servers of resources are numbered after those, and there is a resource more or
-/// fewer.
+/// Renumbers the capacities that follow the servers of resources, when a resource is added or removed.
 void renumber_capacities(KnownSystem& known, std::size_t first, int by) {
   for (TaskClass& type : known.types) {
     for (Need& need : type.needs) {
@@ -42,7 +41,7 @@ void check_needs(const KnownSystem& known, ResourceId j, Count servers) {
   }
 }
 
-/// Nothing new goes to the resource.
+/// No new tasks go to the resource.
 void close_all(KnownSystem& known, ResourceId j) {
   known.check(j);
   if (known.presence[index(j)] == Presence::kHere) known.presence[index(j)] = Presence::kDrained;

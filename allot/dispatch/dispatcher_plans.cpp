@@ -1,4 +1,4 @@
-// What a dispatcher knows and plans: the planner, and what it is asked.
+// What a dispatcher knows and plans: the planner, and queries.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -15,11 +15,11 @@ using detail::ActivePlan;
 using detail::Tally;
 
 constexpr std::chrono::milliseconds kIdleLook{100};
-/// A plan is looked at more closely where none was made for this long; else quickly.
+/// A plan is made with more effort if none has been made for this long; otherwise quickly.
 constexpr std::chrono::seconds kRest{1};
-/// A target that is better by less is the same plan.
+/// A target that is better by less than this counts as the same plan.
 constexpr double kSamePlan = 0.01;
-/// How far a rate without an interval may be off, when plans are doubted.
+/// The assumed uncertainty factor of a rate without an interval, for `doubt`.
 constexpr double kUnknownFactor = 2;
 
 const PolicyInfo& policy_named(const std::string& name) {
@@ -77,7 +77,7 @@ PolicyOptions Dispatcher::State::solve_options() const {
 std::unique_ptr<ActivePlan> Dispatcher::State::first_plan() {
   known.look(0);
   PolicyOptions solving = solve_options();
-  // Nobody can destroy what is not made yet, but its maker may have changed his mind.
+  // The constructor cannot be stopped by the destructor, but the caller may want to stop it.
   if (const StopFlag* const flag = options.policy_options.solve.flag) solving.solve.flag = flag;
   solving.look_further = policy.can_look_further;
   solving.ceilings = known.ceilings();
@@ -86,8 +86,8 @@ std::unique_ptr<ActivePlan> Dispatcher::State::first_plan() {
   return detail::make_active_plan(policy, known.system(), solving, ++plans, nullptr);
 }
 
-/// The present plan again, with a note that it could not be renewed. Its policy is made for the system it
-/// had, which made a plan before.
+/// The present plan again, with a note that it could not be renewed. Its policy is made for the old system,
+/// for which planning succeeded before.
 std::unique_ptr<ActivePlan> Dispatcher::State::stale(const std::string& why) {
   const Plan& before = *active.current().plan;
   std::unique_ptr<ActivePlan> again =
@@ -110,7 +110,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     const std::lock_guard lock(mutex);
     active.reclaim();
     look(now);
-    // After a rest there is time for more than a quick plan: for a new one, and for the one made in haste.
+    // After a rest, there is time for more than a quick plan: for a new plan, or to replace a hasty one.
     const bool rested = policy.can_look_further && now - planned >= kRest;
     const bool outdated = always || known.outdated();
     if (!outdated && !(rested && hasty)) return false;
@@ -120,7 +120,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     ceilings = known.ceilings();
     arrivals = known.arrivals();
   }
-  // Only this thread replaces what is active, so it may be read without the lock.
+  // Only this thread replaces the active plan, so it may read it without the lock.
   std::unique_ptr<ActivePlan> next;
   try {
     PolicyOptions solving = solve_options();
@@ -162,7 +162,7 @@ void Dispatcher::State::plan_in_background() {
     try {
       solve(Clock::now(), false);
     } catch (const std::exception&) {
-      // No memory: the present plan stays, and the next look may have more.
+      // Out of memory: the present plan stays, and the next attempt may have more.
     }
     lock.lock();
   }
@@ -211,7 +211,7 @@ DispatchStatistics Dispatcher::statistics(Clock::time_point now) const {
   const std::size_t types = state_->counts.types.load(std::memory_order_acquire);
   const std::size_t resources = state_->counts.resources.load(std::memory_order_acquire);
   std::uint64_t successes = 0;
-  // What has ended before what was placed, so that no more seem to have ended.
+  // Reads ended tasks before placed ones, so that never more seem to have ended than were placed.
   for (const TaskType i : IdRange<TaskType>(types)) {
     for (const ResourceId j : IdRange<ResourceId>(resources)) {
       std::uint64_t completed = 0;

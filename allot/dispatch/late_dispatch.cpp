@@ -11,9 +11,9 @@
 namespace allot {
 namespace {
 
-/// The part of a capacity that is rounding.
+/// The part of a capacity by which sums of needs may exceed it through rounding.
 constexpr double kRoundingOfNeeds = 1e-9;
-/// Others that may start before a task that is to learn a rate and has no room: then room is kept for it.
+/// At most this many other tasks may start before a trial that has no room; then room is kept for it.
 constexpr Count kMostPassedBy = 8;
 
 }  // namespace
@@ -88,7 +88,7 @@ void LateDispatch::set_waiting(TaskType i, Count tasks) {
   tell_waiting(i);
 }
 
-/// Those that are to learn a rate have a ticket already.
+/// Trials are not included: they already have a ticket.
 void LateDispatch::tell_waiting(TaskType i) { dispatcher_.set_waiting(i, spare(i)); }
 
 Count LateDispatch::in_flight(TaskType i) const noexcept {
@@ -103,7 +103,7 @@ void LateDispatch::ask_for_trials(Clock::time_point now) {
     while (waiting_[i] > trials_of_[i]) {
       const std::optional<Ticket> ticket = dispatcher_.place_trial(task_type(i), now);
       if (!ticket) break;
-      // Not for a resource that the plan does not know yet, nor twice, nor in vain.
+      // Not for a resource that the plan does not have yet, not twice, and not if the host has refused it.
       if (index(ticket->resource) >= trials_.resources() ||
           trials_(ticket->type, ticket->resource).ticket.explores ||
           trials_(ticket->type, ticket->resource).refused) {
@@ -131,7 +131,7 @@ void LateDispatch::refuse_trial(TaskType i, ResourceId j) {
   trials_(i, j).refused = true;
 }
 
-/// Of pairs that are closed now: those that may be tried all the same the planner asks for again.
+/// Drops trials of pairs that are closed now; the planner requests those again that may still be tried.
 void LateDispatch::drop_closed_trials() {
   for (const TaskType i : trials_.type_ids()) {
     for (const ResourceId j : trials_.resource_ids()) {
@@ -143,7 +143,7 @@ void LateDispatch::drop_closed_trials() {
   }
 }
 
-/// Calls `visit` with each task that is to learn a rate and is there.
+/// Calls `visit` with each waiting trial.
 template <typename Visit>
 void LateDispatch::for_trials(const Visit& visit) {
   for (const TaskType i : trials_.type_ids()) {
@@ -170,11 +170,11 @@ bool LateDispatch::is_kept_for_trials(TaskType i, ResourceId j) {
 
 // ---- what is offered
 
-/// Added up anew from whole numbers of tasks: sums that go up and down drift.
+/// Recomputed from whole numbers of tasks, since running sums would drift.
 void LateDispatch::find_free() {
   const System& system = plan_->system;
   for (const CapacityId r : system.capacity_ids()) free_[index(r)] = system.amount(r);
-  // What a device has queued holds no server yet.
+  // Tasks queued on a device hold no server yet.
   for (const ResourceId j : system.resource_ids())
     free_[index(j)] = std::max(free_[index(j)], static_cast<double>(system.resource(j).min_depth));
   for (const TaskType i : in_service_.type_ids()) {
@@ -206,7 +206,8 @@ bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
   for (const TaskType i : system.types()) {
     Count& offered = offer_[index(i)];
     const bool is_trial = trials_(i, j).ticket.explores;
-    offered = waiting_[index(i)] - (is_trial ? 0 : trials_of_[index(i)]);  // the others are for elsewhere
+    offered = waiting_[index(i)] -
+              (is_trial ? 0 : trials_of_[index(i)]);  // the others are reserved for trials elsewhere
     if (offered <= 0) {
       offered = 0;
       continue;
@@ -248,7 +249,7 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
   return begun(dispatcher_.place_at(type ? *type : *other, j, now), type.has_value());
 }
 
-/// The plan is for tasks that are not there: of those that are, what is worth most here.
+/// If the tasks planned here are absent: the present type that is worth most here.
 std::optional<TaskType> LateDispatch::unplanned(ResourceId j) const noexcept {
   const System& system = plan_->system;
   bool has_part = false;
@@ -263,8 +264,8 @@ std::optional<TaskType> LateDispatch::unplanned(ResourceId j) const noexcept {
   return has_part ? best : std::nullopt;
 }
 
-/// A type that the plan gives nothing, and that has waited for long enough. To idle for as long as a task
-/// takes, and then to run it, is at most twice as bad as what would have been best.
+/// A type that the plan gives nothing and that has waited long enough. Idling for as long as a task takes and
+/// then running it is at most twice as bad as the best choice.
 std::optional<TaskType> LateDispatch::unserved(ResourceId j, double now) noexcept {
   const System& system = plan_->system;
   for (const TaskType i : system.types()) {
@@ -299,7 +300,7 @@ LateDispatch::Start LateDispatch::begun(const Ticket& ticket, bool in_order) {
   return {ticket, in_order, speed(ticket.type, ticket.resource)};
 }
 
-/// The part of full speed at which tasks of a pair run now, as the model says.
+/// The fraction of full speed at which tasks of a pair run now, by the model.
 double LateDispatch::speed(TaskType i, ResourceId j) {
   const std::size_t resources = plan_->system.resource_count();
   const std::size_t at = index(i) * resources + index(j);
@@ -308,7 +309,7 @@ double LateDispatch::speed(TaskType i, ResourceId j) {
   return sharing_->levels(tasks_)[at];
 }
 
-/// The task leaves. What it received counts at full speed, as plans do.
+/// The task leaves. Its service counts in seconds at full speed, as in plans.
 void LateDispatch::leave(const Start& start, std::optional<double> busy_seconds) {
   const auto [i, j] = std::pair(start.ticket.type, start.ticket.resource);
   const double mean_speed = 0.5 * (start.speed + speed(i, j));
@@ -343,13 +344,13 @@ std::optional<Clock::time_point> LateDispatch::ask_again(ResourceId j) const {
   if (index(j) >= plan_->system.resource_count()) return std::nullopt;
   const std::optional<double> until = binding_->idle_until(j);
   if (!until) return std::nullopt;
-  // Rounded up, or it would be asked just before its time, again and again.
+  // Rounded up; otherwise the host would ask too early again and again.
   return made_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
 }
 
 // ---- shares
 
-/// The least part of its share that a type with work has had, among those that the plan serves.
+/// The smallest part of its share that a type with work has had, among those that the plan serves.
 double LateDispatch::least_done() const noexcept {
   const System& system = plan_->system;
   double least = std::numeric_limits<double>::infinity();
@@ -361,16 +362,15 @@ double LateDispatch::least_done() const noexcept {
   return least;
 }
 
-/// Under planned shares: whether the type has had more of its share than the one that has had the least, by
-/// more tasks than it has in flight. Where a resource does less than its plan says, the others wait for it,
-/// and the shares hold.
+/// Under planned shares: whether the type is ahead of the type that has had least of its share, by more tasks
+/// than it has in flight. If a resource does less than planned, the others wait for it, so the shares hold.
 bool LateDispatch::is_ahead(TaskType i) const noexcept {
   if (!has_shares_) return false;
   return done_[index(i)] - static_cast<double>(in_flight(i)) >=
          least_done() * plan_->system.shares()[index(i)];
 }
 
-/// A type that comes back is owed nothing for the time it was away.
+/// A type that comes back gets nothing for the time it was away.
 void LateDispatch::catch_up(TaskType i) {
   if (index(i) >= plan_->system.type_count()) return;
   const double least = least_done();

@@ -36,13 +36,14 @@ namespace allot {
 /// plan.
 ///
 /// Not thread-safe: use it under a lock or from one thread. The dispatcher's planner may run concurrently. A
-/// decision costs O(pairs) if tasks have needs, else O(types); it allocates only when there is a new plan.
+/// decision costs O(pairs) if tasks have needs, otherwise O(types); it allocates only when there is a new
+/// plan.
 class LateDispatch {
  public:
-  /// The dispatcher must outlive it. `moment` is for hosts whose tasks may be very short, or wait for one
-  /// another: a server idles on purpose for longer than this, or not at all; and a type without a place in
-  /// the plan takes a free server once it has waited for as long as its task takes there, and at least a
-  /// moment. 0: neither. Throws InvalidModel unless its policy binds late.
+  /// The dispatcher must outlive it. `moment` is for hosts whose tasks may be very short or wait for one
+  /// another. A server idles on purpose for longer than a moment or not at all. A type without a place in the
+  /// plan takes a free server once it has waited as long as its task takes there, and at least a moment. 0:
+  /// neither rule applies. Throws InvalidModel unless the dispatcher's policy binds late.
   explicit LateDispatch(Dispatcher& dispatcher, Clock::time_point now = Clock::now(),
                         Clock::duration moment = {});
 
@@ -86,31 +87,31 @@ class LateDispatch {
   /// The start is for this many tasks of its type from now on, at least one, which its server runs one after
   /// another; the difference is taken from or given back to the waiting tasks. A trial always has one task.
   void resize(Start& start, Count tasks);
-  /// Tasks of the type that wait and are not to learn a rate.
+  /// Waiting tasks of the type that are not reserved for trials.
   Count spare(TaskType i) const noexcept {
     return index(i) < waiting_.size() ? std::max<Count>(0, waiting_[index(i)] - trials_of_[index(i)]) : 0;
   }
 
   /// The task has ended: see `Dispatcher::complete`. NaN seconds: its time is unknown.
   void ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now);
-  /// It has ended in a way that says nothing about its rate.
+  /// The task has ended in a way that says nothing about its rate.
   void dropped(const Start& start, double busy_seconds);
-  /// It could not be started, as if it had never been taken.
+  /// The task could not be started, as if it had never been taken.
   void put_back(const Start& start);
 
   /// When a resource that `next` left idle on purpose should ask again; absent: when something has changed.
   std::optional<Clock::time_point> ask_again(ResourceId j) const;
 
-  /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then
-  /// resources that found nothing to do are to ask again.
+  /// Follows the dispatcher's latest plan; `next` does so, too. True if the plan is new: resources that found
+  /// nothing to do should then ask again.
   bool follow_plan();
   const Plan& plan() const noexcept { return *plan_; }
 
  private:
   struct Trial {
-    Ticket ticket;         ///< it `explores`, or there is none
-    Count passed_by = 0;   ///< others that have started since
-    bool refused = false;  ///< none of the tasks can run there, says the host
+    Ticket ticket;         ///< it `explores`; otherwise there is none
+    Count passed_by = 0;   ///< other tasks that have started since
+    bool refused = false;  ///< the host says that none of the tasks can run there
   };
 
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - made_).count(); }
@@ -149,17 +150,16 @@ class LateDispatch {
   std::vector<Count> waiting_;            ///< by type
   PerPair<Count> in_service_;
   PerPair<Trial> trials_;
-  std::vector<Count> trials_of_;  ///< by type
-  std::vector<std::optional<double>>
-      unserved_since_;                ///< by type; absent: it is served, or has not been seen
-  PerPair<std::vector<Draw>> needs_;  ///< of tasks of the pair, also of one that is closed now
-  std::optional<Filling> sharing_;    ///< where tasks share anything
-  bool has_shares_ = false;           ///< types that are ahead of their share wait
-  std::vector<double> done_;          ///< completions by type
-  std::vector<Count> offer_;          ///< scratch: tasks of each type that could start
-  std::vector<Count> totals_;         ///< scratch: tasks in service by resource
-  std::vector<double> free_;          ///< scratch: what is free of each capacity
-  std::vector<double> tasks_;         ///< scratch of `speed`
+  std::vector<Count> trials_of_;                       ///< by type
+  std::vector<std::optional<double>> unserved_since_;  ///< by type; absent: it is served, or not seen yet
+  PerPair<std::vector<Draw>> needs_;                   ///< of tasks of the pair, even if it is closed now
+  std::optional<Filling> sharing_;                     ///< if tasks share a capacity
+  bool has_shares_ = false;                            ///< types that are ahead of their share wait
+  std::vector<double> done_;                           ///< completions by type
+  std::vector<Count> offer_;                           ///< scratch: tasks of each type that could start
+  std::vector<Count> totals_;                          ///< scratch: tasks in service by resource
+  std::vector<double> free_;                           ///< scratch: what is free of each capacity
+  std::vector<double> tasks_;                          ///< scratch of `speed`
 };
 
 }  // namespace allot

@@ -14,7 +14,7 @@ void Line::put(WaitingTask& task) {
   if (chain == chains_.end() || chain->urgency != task.urgency) {
     chain = chains_.insert(chain, {task.urgency, nullptr, nullptr});
   }
-  // Nearly always the latest; one that is given back goes where it was, which is near the front.
+  // Nearly always the latest; a task that is given back returns to its place, which is near the front.
   WaitingTask* before = chain->last;
   WaitingTask* after = chain->first;
   while (before != nullptr && before->arrival > task.arrival) {

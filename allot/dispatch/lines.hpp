@@ -30,8 +30,7 @@ class Lines {
   using WhenAhead = ServiceOrder::WhenAhead;
   struct Options {
     WhenAhead when_ahead = WhenAhead::kServe;
-    /// A task that is to learn a rate, and is the first of its line, goes before all others at its resource;
-    /// no order counts it.
+    /// A trial that is the first of its line goes before all others at its resource; no order counts it.
     bool trials_first = true;
   };
   enum class Order : std::uint8_t {
@@ -48,13 +47,13 @@ class Lines {
 
   // ---- waiting
 
-  /// At the resource of its ticket. One that was here before keeps its turn.
+  /// Waits at the resource of its ticket. A task that was here before keeps its turn.
   void put(WaitingTask& task);
-  /// In the line of its type, for whichever resource takes it.
+  /// Waits in the line of its type, for any resource.
   void put_unbound(WaitingTask& task);
-  /// A task that waits leaves.
+  /// Removes a waiting task.
   void remove(WaitingTask& task) noexcept;
-  /// A task that waits, waits on with this ticket, of the same type: elsewhere, or bound from now on. It
+  /// Gives a waiting task another ticket of the same type: at another resource, or bound from now on. It
   /// keeps its turn.
   void rebind(WaitingTask& task, const Ticket& ticket);
 
@@ -67,10 +66,10 @@ class Lines {
 
   /// The task of the type that a server of the resource would take; null: none.
   WaitingTask* first(TaskType i, ResourceId j) const noexcept;
-  /// The task that a free server of the resource starts now; null: none does, or all whose turn it could be
-  /// have had their part. `available(type)`: whether one of the type can be started there at all, for example
-  /// because what it needs is free. `now` is any clock in seconds that never goes back. The last argument:
-  /// false if leaving a server idle would help no type now.
+  /// The task that a free server of the resource starts now; null: there is none, or all types with a task
+  /// have had their part. `available(type)`: whether a task of the type can start there at all, for example
+  /// because its needs are free. `now` is any clock in seconds that never goes back. `idling_helps`: false if
+  /// leaving a server idle would help no type now.
   template <typename Available>
   WaitingTask* take(ResourceId j, double now, const Available& available, bool idling_helps = true) {
     for (std::size_t i = 0; i < types(); ++i) {
@@ -79,16 +78,17 @@ class Lines {
     }
     return take_one(j, now, candidates_, idling_helps);
   }
-  /// The same among tasks that the host has found itself, one for each type or null: any that wait, wherever.
-  /// The ticket of one that was not bound to this resource is for the host to change.
+  /// The same among tasks that the host has found itself: one per type or null, waiting in any line. The host
+  /// must change the ticket of a task that was not bound to this resource.
   WaitingTask* take_one(ResourceId j, double now, std::span<WaitingTask* const> candidates,
                         bool idling_helps = true);
-  /// A task that the resource has taken could not be started: it waits where its ticket says, or unbound.
+  /// A task that the resource has taken could not be started: it waits at the resource of its ticket, or
+  /// unbound.
   void put_back(WaitingTask& task, ResourceId j);
   /// A task has ended after this many seconds at a resource: call it for all tasks that were taken
   /// `in_order`.
   void served(TaskType i, ResourceId j, double seconds) { column(j).order.served(i, seconds); }
-  /// When a resource that stays idle on purpose wants to be asked again; absent: it does not.
+  /// When to ask a resource again that stays idle on purpose; absent: it does not idle on purpose.
   std::optional<double> idle_until(ResourceId j) const noexcept;
 
   // ---- the plan

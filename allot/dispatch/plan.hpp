@@ -18,7 +18,7 @@ class Policy;
 
 /// Whether other rates inside their 95% intervals would have led to another plan.
 struct PlanDoubt {
-  std::size_t draws = 0;      ///< sets of rates that were tried
+  std::size_t draws = 0;      ///< number of sets of rates that were tried
   bool would_change = false;  ///< one of them has another target that is better by more than 1%
   double at_stake =
       0;  ///< the most that this target would lose against the other, relative to the throughput
@@ -32,17 +32,17 @@ struct Plan {
   /// can go nowhere now has count 0.
   System system;
   std::optional<Assignment> target;  ///< n_ij, if the policy holds one
-  std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; else empty
+  std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; otherwise empty
   /// The model's prediction for the target or the planned service; absent for a policy that has neither.
   std::optional<Performance> predicted;
   std::string note;  ///< of the policy, such as a missed floor; usually empty
   double solve_seconds = 0;
   bool stale = false;           ///< the previous plan, because no new one could be made: `note` says why
-  std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; else empty
-  std::shared_ptr<const Policy> policy;  ///< that carries it out
+  std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; otherwise empty
+  std::shared_ptr<const Policy> policy;  ///< the policy that carries it out
 
-  /// How much the type should have of the resource: its planned service or time share, else its tasks there.
-  /// This is the weight of its line. Absent for a policy that holds no target.
+  /// How much the type should have of the resource: its planned service or time share, or its number of tasks
+  /// there. This is the weight of its line. Absent for a policy that holds no target.
   std::optional<double> part(TaskType i, ResourceId j) const {
     if (!service.empty()) return PairSpan(service, system.resource_count())(i, j);
     if (!time_shares.empty()) return PairSpan(time_shares, system.resource_count())(i, j);
@@ -57,7 +57,7 @@ struct Ticket {
   ResourceId resource{};
   bool explores = false;       ///< sent there to learn its rate rather than by the policy
   std::uint64_t start_ns = 0;  ///< when it was placed, since the dispatcher was made
-  std::uint32_t tasks = 1;     ///< that it is for: one server runs them one after another
+  std::uint32_t tasks = 1;     ///< the number of tasks: one server runs them one after another
   float expected_ns = 0;       ///< for each of them, if the policy looks at that
 };
 
@@ -66,7 +66,7 @@ struct DispatchStatistics {
   std::vector<std::uint64_t> completions;  ///< successful, by pair, row-major
   std::vector<std::uint64_t> failures;     ///< by pair, row-major
   std::vector<Count> in_flight;            ///< n_ij, row-major
-  std::uint64_t placed = 0;                ///< cancelled ones not counted
+  std::uint64_t placed = 0;                ///< without cancelled ones
   std::uint64_t ended = 0;                 ///< successful or not
   std::uint64_t explored = 0;              ///< placements that were made to learn a rate
   std::uint64_t unseen = 0;  ///< completions that no estimator saw, because more came than the planner took

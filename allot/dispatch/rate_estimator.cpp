@@ -14,16 +14,16 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLeastSeconds = 1e-9;
 constexpr double kMostSeconds = 1e18;
 
-/// Among few samples, one so many times their median is no part of any distribution of task times that we
-/// expect: 1e-9 of exponential ones are.
+/// Among few samples, one that is this many times their median does not belong to any expected distribution
+/// of task times: only 1e-9 of exponential samples are that long.
 constexpr double kEarlyOutlier = 30;
 
-/// So few samples that are alike, and more than half of them, may judge a longer one.
+/// At least this many similar samples, if they are more than half of all, may judge a longer one.
 constexpr std::size_t kFewestAlike = 2;
-/// Five that are all the same flag one 5.5 times as long. What they let pass makes the mean of five tries
-/// twice as long at the most. Of exponential samples the mean of five becomes 3% less, of eight 1%.
+/// Five equal samples flag one that is 5.5 times as long. A sample that passes makes the mean of five at most
+/// twice as long. For exponential samples, the mean of five becomes 3% smaller, of eight 1%.
 constexpr double kImaginedEarly = 0.5;
-/// What differs by less is the same, as far as the first two can tell.
+/// A smaller factor between the first two samples is not significant.
 constexpr double kTwiceAsLong = 2;
 
 /// How far the interval reaches, for a relative half-width r by Student's t: down to exp(-kReachDown r), up
@@ -37,10 +37,10 @@ constexpr double kBend = 0.2;
 /// Two samples, one of them faded a little.
 constexpr double kLeastForInterval = 1.9;
 
-/// The interval of times that do not vary at all: rounding, and what a clock can resolve.
+/// The smallest reach of the interval, for times that do not vary at all: rounding and clock resolution.
 constexpr double kLeastReach = 1e-9;
 
-/// How many standard errors make a change of the mean more than chance: more for few samples, whose mean is
+/// How many standard errors a significant change of the mean needs: more for few samples, whose mean is
 /// skewed, and for a fall, since the logarithm of a mean is skewed downwards.
 struct ChangeTest {
   std::size_t samples;
@@ -48,13 +48,13 @@ struct ChangeTest {
   double fall;
 };
 constexpr ChangeTest kChangeTests[] = {{4, 4.0, 8.0}, {8, 4.0, 6.0}, {16, 3.7, 5.0}, {32, 3.5, 4.7}};
-/// So few have to disagree one and all; of more, half.
+/// Up to this many samples must all disagree; of more, half.
 constexpr std::size_t kUnanimous = 4;
 /// Effective samples before the change, so that there is something to compare with.
 constexpr double kLeastPast = 5;
 
-/// So many samples in a row that are as before a reset undo it, if they differ by this factor at the most and
-/// times had at most this relative deviation.
+/// kAsBefore consecutive samples that are as before a reset undo it, if they differ by a factor of at most
+/// kAlike and the relative deviation of times was at most kSteady.
 constexpr std::size_t kAsBefore = 2;
 constexpr double kAlike = 1.2;
 constexpr double kSteady = 0.7;
@@ -101,7 +101,7 @@ void RateEstimator::completed(double busy_seconds, bool after_rest, std::optiona
   failures_in_a_row_ = 0;
   breaker_ = Breaker::kClosed;
   hold_seconds_ = options_.breaker_hold_seconds;
-  if (++completions_ == 1) {  // discarded, but the best guess there is
+  if (++completions_ == 1) {  // discarded, but used as the best guess
     first_ = seconds + failed_seconds_;
     if (guess_ == 0) guess_ = first_;
     return;
@@ -123,7 +123,7 @@ void RateEstimator::completed(double busy_seconds, bool after_rest, std::optiona
   publish();
 }
 
-/// What began after another that took long had ended tells whether it is so still.
+/// A task that began after the end of a long one shows whether tasks still take long.
 void RateEstimator::look_for_witness(double seconds, double begin, double end) noexcept {
   const bool is_long = seconds > std::sqrt(1 + options_.reset_error) * moments_.mean;
   if (!rise_) {
@@ -135,8 +135,8 @@ void RateEstimator::look_for_witness(double seconds, double begin, double end) n
   }
 }
 
-/// The longest of the first samples that is like the others. The discarded one says nothing about the mean,
-/// but may well say which of two others is odd.
+/// The longest of the first samples that is like the others. The discarded one does not count in the mean,
+/// but can show which of two others is odd.
 double RateEstimator::longest_early() const {
   std::array<double, kEarly + 1> sorted{first_};
   for (std::size_t age = 0; age < in_window_; ++age) sorted[age + 1] = recent(age).seconds;
@@ -151,7 +151,7 @@ double RateEstimator::longest_early() const {
   return kInfinity;
 }
 
-/// Starts anew from all samples, without those that the others say are not like them.
+/// Starts anew from all samples, without those that are unlike the others.
 void RateEstimator::judge_early() {
   std::array<double, kEarly> sorted{};
   for (std::size_t age = 0; age < in_window_; ++age) sorted[age] = recent(age).seconds;
@@ -172,7 +172,7 @@ void RateEstimator::judge_early() {
   outliers_ = flagged;
 }
 
-/// Takes in a sample, or as much of it as is to count.
+/// Adds a sample, or the part of it that should count.
 void RateEstimator::judge(double seconds) {
   const double limit = outlier_limit(moments_);
   double counted = seconds;
@@ -237,7 +237,7 @@ void RateEstimator::detect_change() {
 bool RateEstimator::is_change(const Moments& before, std::size_t samples, double rise, double fall) const {
   const double least_change = std::log1p(options_.reset_error);
   const double deviation = before.cautious_deviation();
-  // One of them, however long, is no change: they are cut where flagging starts.
+  // A single sample, however long, is not a change: samples are cut to the limit where flagging starts.
   const double limit = outlier_limit(before);
   const double n = static_cast<double>(samples);
   double latest = 0;
@@ -274,14 +274,14 @@ void RateEstimator::restart_from(std::size_t samples) {
   latest_reset_ = moments_.mean / mean_before;
 }
 
-/// What was known is kept for a while: a machine that was busy for a moment will be as it was.
+/// Keeps the past for a while: a machine that was busy for a moment returns to its previous speed.
 void RateEstimator::doubt(const Moments& before) {
   if (!doubtful()) past_ = before;
   since_reset_ = 0;
 }
 
-/// Whether the latest samples are like those before the reset, and so the past is a guide again. Of times
-/// that vary much, nobody can tell by two.
+/// Whether the latest samples are like those before the reset, so that the past is restored. If times vary
+/// much, two samples cannot tell.
 bool RateEstimator::return_to_past() {
   if (!doubtful()) return false;
   if (static_cast<double>(since_reset_) > options_.memory) past_ = {};
@@ -307,8 +307,8 @@ bool RateEstimator::return_to_past() {
   return true;
 }
 
-/// A sample after a rest that is nearer to the past than to the present counts as much as all of the present;
-/// two in a row that are alike, and much shorter than the present, say what the rate is now.
+/// A sample after a rest that is nearer to the past than to the present counts as much as all of the present.
+/// Two in a row that are alike and much shorter than the present define the new rate.
 void RateEstimator::doubt_present(double seconds) {
   const double before = std::exchange(rested_, seconds);
   const double least = (1 + options_.reset_error) * std::max(seconds, before);
@@ -326,8 +326,8 @@ void RateEstimator::doubt_present(double seconds) {
 void RateEstimator::publish() noexcept {
   if (moments_.weight == 0) return;
   const bool first = published_ == 0;
-  // One is no mean. If it is far too long, the pair may not be seen again for long; if it is too short, it
-  // will.
+  // A single sample is not a mean. If it is far too long, the pair may not be used for a long time; if it is
+  // too short, the pair will be used and corrected.
   const double believed = moments_.mean > kTwiceAsLong * first_ ? first_ : moments_.mean;
   published_ = first ? believed
                      : std::clamp(moments_.mean, published_ / options_.largest_jump,

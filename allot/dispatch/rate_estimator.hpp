@@ -14,7 +14,7 @@ struct RatePrior {
   bool can_run = true;              ///< false: the pair does not exist
   std::optional<double> rate;       ///< tasks per second of one server; absent: unknown
   double relative_deviation = 0.3;  ///< standard deviation of a task's time / its mean
-  double worth = 10;                ///< how many completions it counts for; they fade as others come
+  double worth = 10;                ///< the number of completions that it counts as; they fade as others come
 
   static RatePrior cannot_run() { return {false, std::nullopt}; }
   static RatePrior unknown() { return {}; }
@@ -28,15 +28,15 @@ enum class Breaker : std::uint8_t { kClosed, kOpen, kHalfOpen };
 
 struct RateEstimate {
   /// Busy seconds per completed task and its 95% interval, and the rates that follow: 1 / seconds. Without a
-  /// completion `seconds` is the best guess, and the interval is all there is: 0 to infinity.
+  /// completion, `seconds` is the best guess and the interval is 0 to infinity.
   double seconds = 0;
   double seconds_low = 0;
   double seconds_high = 0;
   double rate = 0;
   double rate_low = 0;
   double rate_high = 0;
-  double weight = 0;              ///< effective number of completions behind it, a prior's worth included
-  std::uint64_t completions = 0;  ///< ever, the discarded first included
+  double weight = 0;              ///< effective number of completions behind it, including a prior's worth
+  std::uint64_t completions = 0;  ///< in all, including the discarded first
   std::uint64_t failures = 0;
   std::uint64_t outliers = 0;  ///< completions that were flagged and left out
   std::uint64_t resets = 0;    ///< how often older samples were dropped
@@ -47,28 +47,28 @@ struct RateEstimate {
 };
 
 struct RateEstimatorOptions {
-  double memory = 50;              ///< completions after which a sample counts 1/e
-  double outlier_deviations = 15;  ///< longer than mean + this many standard deviations is flagged
-  double reset_error = 0.5;        ///< a sustained error of the mean that starts it afresh
-  double largest_jump = 4;         ///< a single completion changes the estimate by this factor at the most
+  double memory = 50;                  ///< completions after which a sample counts 1/e
+  double outlier_deviations = 15;      ///< longer than mean + this many standard deviations is flagged
+  double reset_error = 0.5;            ///< a sustained relative error of the mean beyond this drops the past
+  double largest_jump = 4;             ///< a single completion changes the estimate by at most this factor
   std::uint32_t breaker_failures = 5;  ///< in a row
   double breaker_hold_seconds = 5;  ///< until the first retry; doubles with each that fails, up to 64 times
 };
 
-/// Rate of a pair = completed tasks / busy time, where the time of failed attempts counts as well, and that
-/// of running ones as far as it is longer than the mean: neither a fast failure nor a hung task looks fast.
+/// Rate of a pair = completed tasks / busy time, where the time of failed attempts counts, too, and that of
+/// running attempts as far as it exceeds the mean: neither a fast failure nor a hung task looks fast.
 ///
 /// The first completion is discarded (loading, compiling), but counts as the time of the pair while only one
-/// more is known, and that is longer. A sample far above the others is flagged and left out: among the first
-/// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
-/// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
-/// `reset_error`, and by more than chance explains, the past is dropped; and taken up again where the next
-/// are as before, since a busy moment has passed. Tasks that ran at the same time are one witness of that:
-/// one moment may have made all of them long. Two samples in a row that came after a rest, are alike and
-/// disagree as much by being shorter, drop the past as well: a pair that seems too slow gets few others.
+/// other is known and that is longer. A sample far above the others is flagged and left out: among the first
+/// samples, as soon as two others are alike and more than half of all; if it is not the only one within the
+/// memory, it counts, cut to the limit where flagging starts. If the latest samples disagree with earlier
+/// ones by more than `reset_error`, and by more than chance explains, the past is dropped. It is restored if
+/// the next samples are as before, since a busy moment has passed. Tasks that ran at the same time are a
+/// single witness: one moment may have made all of them long. Two consecutive samples after a rest that are
+/// alike, and shorter by as much, also drop the past: a pair that seems too slow gets few other samples.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
-/// times are skewed: with few samples the longest are yet to come.
+/// times are skewed: with few samples, the longest times have not been seen yet.
 ///
 /// Not thread-safe. Every call costs O(1) and allocates nothing.
 class RateEstimator {
@@ -76,8 +76,8 @@ class RateEstimator {
   explicit RateEstimator(const RatePrior& prior = {}, const RateEstimatorOptions& options = {});
 
   /// A task ended after this many busy seconds. Times below a nanosecond count as one.
-  /// `after_rest`: the pair was out of use, so what was known until then may be long past. `end`: when it
-  /// ended, by any clock in seconds; absent: no task ran beside it.
+  /// `after_rest`: the pair was out of use, so earlier samples may be out of date. `end`: when it ended, by
+  /// any clock in seconds; absent: no task ran at the same time.
   void completed(double busy_seconds, bool after_rest = false, std::optional<double> end = {});
   /// An attempt failed. `now` is any clock in seconds, for the circuit breaker.
   void failed(double busy_seconds, double now);
@@ -92,22 +92,23 @@ class RateEstimator {
   std::uint64_t completions() const noexcept { return completions_; }
   Breaker breaker() const noexcept { return breaker_; }
 
-  /// Open becomes half open when its time has come; the caller lets one task through then.
+  /// Open becomes half open after the hold time; the caller then lets one task through.
   Breaker retry_breaker(double now) noexcept;
 
-  /// What factor on the time the latest completion brought by dropping the past, if it did.
+  /// The factor by which the latest completion changed the time by dropping the past, if it did.
   std::optional<double> latest_reset() const noexcept { return latest_reset_; }
 
-  /// Whether the past was dropped not long ago, and would be a guide again if the next samples were like it.
+  /// Whether the past was dropped recently and would be restored if the next samples were like it.
   bool doubtful() const noexcept { return past_.weight > 0; }
 
-  /// The resource has changed, as seen from another type: the time is now guessed to be `factor` times what
-  /// it was, and the next samples decide.
+  /// The resource has changed, as seen from another type: guesses that the time is `factor` times what it
+  /// was, and lets the next samples decide.
   void question(double factor);
 
  private:
   static constexpr std::size_t kWindow = 32;
-  /// So many samples are judged together, by their median, before there is a mean to judge the next one by.
+  /// The first samples, at most this many, are judged together by their median, before there is a mean to
+  /// judge by.
   static constexpr std::size_t kEarly = 8;
   static constexpr double kImagined = 2;
 
@@ -119,16 +120,16 @@ class RateEstimator {
     double spread = 0;  ///< weighted sum of squared differences from the mean
 
     void add(double seconds, double keep) noexcept;
-    /// Number of equally weighted samples that would say as much.
+    /// Number of equally weighted samples with the same information.
     double effective() const noexcept { return weight > 0 ? weight * weight / squared_weight : 0; }
-    /// Relative standard deviation, as if so many more samples had been exponential: nearer to 1 the fewer
-    /// are behind it.
+    /// Relative standard deviation, as if `imagined` more samples had been exponential: the fewer the
+    /// samples, the nearer to 1.
     double cautious_deviation(double imagined = kImagined) const noexcept;
   };
 
   struct Recent {
-    double seconds = 0;  ///< failed attempts before it included
-    double counted = 0;  ///< what of it went into the moments; 0: it was left out
+    double seconds = 0;  ///< including failed attempts before it
+    double counted = 0;  ///< the part that went into the moments; 0: it was left out
   };
 
   double keep() const noexcept { return 1 - 1 / options_.memory; }
@@ -155,23 +156,23 @@ class RateEstimator {
 
   RateEstimatorOptions options_;
   Moments moments_;
-  Moments past_;  ///< before the latest reset, as long as it may have been for a moment only
+  Moments past_;  ///< before the latest reset, as long as the change may be temporary
   std::uint64_t since_reset_ = 0;
-  /// When a task ended that took long, unless those that began later did not: and how many more of them did
-  /// than did not.
+  /// When a task ended that took long, and how many more of those that began later also took long than did
+  /// not; absent: not enough of them did.
   std::optional<double> rise_;
   std::int64_t witnesses_ = 0;
-  double rested_ = 0;          ///< the latest after a rest
-  double first_ = 0;           ///< seconds of the discarded one
-  double guess_ = 0;           ///< seconds, until there is better; 0: none
-  double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion
+  double rested_ = 0;          ///< seconds of the latest sample after a rest
+  double first_ = 0;           ///< seconds of the discarded sample
+  double guess_ = 0;           ///< seconds, until there are samples; 0: none
+  double published_ = 0;       ///< the mean, changed by at most `largest_jump` per completion
   double failed_seconds_ = 0;  ///< since the last completion
   double running_excess_ = 0;  ///< of running attempts beyond the mean
   std::array<Recent, kWindow> window_{};
   std::size_t window_next_ = 0;
   std::size_t in_window_ = 0;
-  bool early_ = true;           ///< all samples are in the window still, and no prior
-  double outlier_age_ = 1e300;  ///< completions since the latest
+  bool early_ = true;           ///< all samples are still in the window, and there is no prior
+  double outlier_age_ = 1e300;  ///< completions since the latest outlier
   std::uint64_t completions_ = 0;
   std::uint64_t failures_ = 0;
   std::uint64_t outliers_ = 0;

@@ -11,12 +11,12 @@ namespace {
 
 /// Standard deviations of logarithms. Chosen by predicting mixes of two machines from the mixes before them;
 /// halving or doubling any of them changes little.
-constexpr double kOfPair = 0.1;         // a pair is always off by so much
+constexpr double kOfPair = 0.1;         // constant error of a pair
 constexpr double kByLoad = 0.5;         // in proportion to a load that fills a resource
 constexpr double kByMix = 0.15;         // in any way that depends on the loads
 constexpr double kOfResource = 0.1;     // all pairs of a resource together, for a while
 constexpr double kOfMeasurement = 0.1;  // of one measurement
-/// How far apart loads are for mixes to be unlike, as parts of a resource.
+/// The distance of loads at which mixes are dissimilar, as a part of a resource.
 constexpr double kUnlike = 0.4;
 constexpr double kWhileSeconds = 60;
 
@@ -51,7 +51,7 @@ std::vector<double> SharingCorrection::loads(const PerPair<double>& in_service) 
   return out;
 }
 
-/// Of two that are in the same group.
+/// The covariance of two samples in the same group.
 double SharingCorrection::covariance(const Seen& a, const Seen& b) const {
   const double of_pair = a.pair == b.pair ? kOfPair * kOfPair : 0.0;
   if (!is_sharing_[a.pair])
@@ -89,7 +89,7 @@ void SharingCorrection::learn(double seconds, const MixMeasurement& mix) {
     Group& group = groups_[group_of_[pair]];
     Seen seen{pair, seconds, loads_here};
     std::vector<double> row = whiten(group, seen);
-    // The variance that is left is at least that of the noise, but for rounding.
+    // Apart from rounding, the remaining variance is at least that of the noise.
     const double left = covariance(seen, seen) + kOfMeasurement * kOfMeasurement - dot(row, row);
     const double diagonal = std::sqrt(std::max(left, 0.5 * kOfMeasurement * kOfMeasurement));
     const double off = std::log(measured / predicted.values()[pair]);

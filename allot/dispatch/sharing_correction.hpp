@@ -1,4 +1,4 @@
-// What a fit of what tasks share predicts, corrected by how mixes that ran before came out.
+// The predictions of a sharing fit, corrected by the measurements of earlier mixes.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,22 @@
 
 namespace allot {
 
-/// Even sharing slows all that draw on a capacity alike, and rates change while a machine runs. This follows
-/// both without another model: the logarithm of what a pair completed, over what the fit says, is a Gaussian
-/// process. For a pair that draws on something shared it is one of the loads of all such pairs, so mixes
-/// count by how alike they are; for the others it is one of time, common to the pairs of a resource, so mixes
-/// count by how recent they are. Where nothing alike or recent ran, the prediction is that of the fit.
+/// Even sharing slows all tasks that draw on a capacity alike, and real machines deviate from this; rates
+/// also change while a machine runs. This class follows both without another model: the logarithm of measured
+/// over predicted throughput of a pair is a Gaussian process. For a pair that draws on a shared capacity, it
+/// is a process over the loads of all such pairs, so mixes count by similarity. For the others, it is a
+/// process over time, common to the pairs of a resource, so mixes count by how recent they are. If nothing
+/// similar or recent ran, the prediction is that of the fit.
 class SharingCorrection {
  public:
-  /// The system says how many servers resources have: loads are parts of them.
+  /// Takes the numbers of servers from the system: loads are parts of them.
   SharingCorrection(SharingFit fit, const System& system);
 
-  /// Of a mix that ran at a time, in seconds since any moment. Its cost grows with the square of the mixes
-  /// that were learned. Throws InvalidModel when the mix has another shape.
+  /// Learns from a mix that ran at a time, in seconds since any moment. The cost grows with the square of the
+  /// number of learned mixes. Throws InvalidModel if the mix has another shape.
   void learn(double seconds, const MixMeasurement& mix);
 
-  /// Tasks per second of each pair, with so many in service at a time.
+  /// Tasks per second of each pair, with these numbers in service at the time.
   PerPair<double> predict(double seconds, const PerPair<double>& in_service) const;
 
  private:
@@ -33,8 +34,8 @@ class SharingCorrection {
     double seconds;
     std::vector<double> loads;
   };
-  /// Pairs that say something about each other. `lower` is the Cholesky factor of what was seen, row after
-  /// row, and `whitened` its inverse times the logarithms.
+  /// Correlated pairs. `lower` is the Cholesky factor of the covariances of what was seen, row by row, and
+  /// `whitened` its inverse times the logarithms.
   struct Group {
     std::vector<Seen> seen;
     std::vector<std::vector<double>> lower;
@@ -46,7 +47,7 @@ class SharingCorrection {
   std::vector<double> whiten(const Group& group, const Seen& at) const;
 
   SharingFit fit_;
-  std::vector<std::size_t> sharing_;  // pairs that draw on something shared
+  std::vector<std::size_t> sharing_;  // pairs that draw on a shared capacity
   std::vector<double> servers_;       // of each pair's resource
   std::vector<bool> is_sharing_;      // by pair
   std::vector<std::size_t> group_of_;

@@ -30,7 +30,7 @@ PerPair<Count> empty_mix(const System& system) {
   return {system.type_count(), system.resource_count(), Count{0}};
 }
 
-/// All servers busy with the two of them; none where one resource has but one server.
+/// All servers busy with the two pairs; none if both are at a resource with a single server.
 std::vector<PerPair<Count>> two_at_a_time(const System& system, const std::vector<Pair>& pairs) {
   std::vector<PerPair<Count>> mixes;
   for (std::size_t a = 0; a < pairs.size(); ++a) {

@@ -18,7 +18,7 @@ using detail::SharingDescent;
 using detail::SharingMixes;
 using detail::SharingModel;
 
-/// A capacity more is used when it makes the error on mixes that were left out smaller by this part.
+/// One more capacity is used if it reduces the error on left-out mixes by this part.
 constexpr double kWorthACapacity = 0.05;
 
 struct Checked {
@@ -44,7 +44,7 @@ Checked check(std::span<const MixMeasurement> mixes) {
   return shape;
 }
 
-/// Relative errors of the throughput of mixes, without a sign.
+/// Summarises absolute relative errors of the throughput of mixes.
 SharingError summarised(std::vector<double> errors) {
   SharingError out;
   if (errors.empty()) return out;
@@ -58,7 +58,7 @@ SharingError summarised(std::vector<double> errors) {
   return out;
 }
 
-/// The error of the throughput of a mix, and how much the mix counts.
+/// The error of the throughput of a mix, and the weight of the mix.
 struct MixError {
   double error;
   double weight;
@@ -68,7 +68,7 @@ double mean_square(const std::vector<MixError>& errors) {
   double sum = 0;
   double weight = 0;
   for (const MixError& of : errors) {
-    sum += of.weight * std::min(of.error * of.error, 0.25);  // one wild mix is not all that counts
+    sum += of.weight * std::min(of.error * of.error, 0.25);  // limits the influence of a single outlier
     weight += of.weight;
   }
   return weight > 0 ? sum / weight : 0;
@@ -91,9 +91,9 @@ FittedNumber interval(double value, std::vector<double> resampled) {
   return out;
 }
 
-/// Mixes count by their weight and by the square of the tasks that they have in service: a machine that is
-/// mostly idle is not what anybody plans for, and tasks may be faster there than the model's full speed,
-/// which is that of a busy machine with nothing overdrawn. The mean weight is 1.
+/// Mixes count by their weight and by the square of their number of tasks in service: nobody plans for a
+/// mostly idle machine, and tasks may be faster there than the model's full speed, which is that of a busy
+/// machine with nothing overdrawn. The mean weight is 1.
 std::vector<double> weights_of(std::span<const MixMeasurement> mixes) {
   std::vector<double> weights;
   double sum = 0;
@@ -148,7 +148,7 @@ class Fit {
   }
 
  private:
-  /// Errors on mixes that the fit has not seen, each fold fitted from nothing.
+  /// Errors on mixes that the fit has not seen; each fold is fitted from scratch.
   std::vector<MixError> left_out(std::size_t capacities) {
     const std::size_t folds = std::min(options_.folds, mixes_.size());
     std::vector<std::size_t> order(mixes_.size());
@@ -197,7 +197,7 @@ class Fit {
       std::vector<double> values;
       for (const SharingModel& sample : samples) {
         if (sample.rates[at] > 0)
-          values.push_back(sample.rates[at]);  // else no mix that was drawn has the pair
+          values.push_back(sample.rates[at]);  // otherwise no resampled mix has the pair
       }
       out.rates(i, j) = interval(model.rates[at], std::move(values));
       for (std::size_t r = 0; r < model.needs.size(); ++r) {

@@ -7,7 +7,7 @@
 
 namespace allot {
 
-// ---- made
+// ---- construction
 
 namespace {
 
@@ -110,7 +110,7 @@ Executor::Task& Executor::State::make_task() {
   return task;
 }
 
-/// A chain of tasks that are done with.
+/// Recycles a chain of finished tasks.
 void Executor::State::recycle(Task* first, Task* last, std::size_t tasks) noexcept {
   Task* before = returned.load(std::memory_order_relaxed);
   do {

@@ -71,11 +71,11 @@ struct ExecutorOptions {
   DispatcherOptions dispatcher;
 };
 
-/// Runs kinds of task that have a function for each resource, on servers with a thread each, by a plan of
-/// which server takes what. Rates are learned from the tasks.
+/// Runs kinds of task that have a function for each resource. Each server has a thread; a plan decides which
+/// server takes which task. Rates are learned from the tasks.
 ///
-/// Every method may be called from any thread, including tasks and callbacks; only these cannot wait for all
-/// tasks.
+/// Every method may be called from any thread, including from tasks and callbacks. Tasks and callbacks cannot
+/// wait for all tasks.
 class Executor {
  public:
   /// Starts the servers and waits until each has made its state. Throws InvalidModel if the setup is invalid,
@@ -112,9 +112,9 @@ class Executor {
     put<WithCallback<false, Callback, Result, Arguments...>>(kind, std::move(callback),
                                                              std::forward<Given>(arguments)...);
   }
-  /// The same; while the callback returns true, the task is submitted again, with its arguments as the
-  /// function left them: as a new task, which may run elsewhere. For what goes on and on, and for what is to
-  /// be tried again. Once the executor is closed, the callback is told TaskCancelled instead.
+  /// The same, but while the callback returns true, the task is submitted again as a new task, which may run
+  /// elsewhere. It keeps its arguments as the function left them. Use it for repeating work and for retries.
+  /// Once the executor is closed, the callback receives TaskCancelled instead.
   template <typename Result, typename... Arguments, typename Callback, typename... Given>
   void submit_while(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
     put<WithCallback<true, Callback, Result, Arguments...>>(kind, std::move(callback),
@@ -156,10 +156,10 @@ class Executor {
     bool again = false;  ///< the task is to be submitted again
   };
 
-  /// A task with what it is called with, where that is not too large.
+  /// A task with its arguments: in place if they fit, otherwise on the heap.
   struct alignas(64) Task : FeedTask {
     static constexpr std::size_t kRoom = 96;
-    /// Does the step, and destroys what is in the room unless it is wanted again.
+    /// Does the step, and destroys the contents of `room` unless the task is submitted again.
     Ending (*step)(Task&, Step, ResourceId, void* state) noexcept = nullptr;
     alignas(16) std::byte room[kRoom];
   };

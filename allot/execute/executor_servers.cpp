@@ -1,4 +1,4 @@
-// The servers of an executor: how they wait, what they run, and who looks after those that are held up.
+// The servers of an executor: how they wait, what they run, and how servers that are held up are relieved.
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -11,11 +11,10 @@
 namespace allot {
 namespace {
 
-/// How long a server without work looks out for some before it falls asleep: about as long as it takes to
-/// wake it up.
+/// How long a server without work polls before it falls asleep: about as long as waking it up takes.
 constexpr int kLooks = 64;
 constexpr int kMostPauses = 8;
-/// How often it is looked whether a server is held up, and whether it is time for what waits.
+/// How often the timekeeper checks for servers that are held up and for tasks that wait for time.
 constexpr std::chrono::milliseconds kTick{2};
 
 inline void take_it_easy(int times) noexcept {
@@ -37,7 +36,7 @@ void stay_on([[maybe_unused]] std::size_t core) {
 #endif
 }
 
-/// The executor whose server this thread is.
+/// The executor to which this thread belongs as a server.
 thread_local const void* t_executor = nullptr;
 
 }  // namespace
@@ -70,7 +69,7 @@ void Executor::State::serve(std::size_t at, const ExecutorSetup::MakeState& make
   while (await_turn(me)) run_turn(me, state.get());
 }
 
-/// Waits for a turn: a little while awake, where no other server does so, since the next task is often near.
+/// Waits for a turn. Polls for a short time if no other server does, because the next task often comes soon.
 bool Executor::State::await_turn(Server& me) noexcept {
   bool looks_out = me.phase.load(std::memory_order_relaxed) != kHanded && !has_lookout.exchange(true);
   for (int look = 0;;) {
@@ -91,7 +90,7 @@ bool Executor::State::await_turn(Server& me) noexcept {
     if (looks_out) {
       looks_out = false;
       has_lookout.store(false);
-      if (feed->has_news()) feed_servers();  // of those who relied on this lookout
+      if (feed->has_news()) feed_servers();  // for tasks put by threads that relied on this server's polling
     }
     me.phase.wait(kAsleep);
   }
@@ -112,7 +111,7 @@ Executor::Task* Executor::State::take_first(Server& me) noexcept {
   return me.tasks[range >> 16];
 }
 
-/// All but the first of the turn, which its server begins in any case.
+/// All tasks of the turn except the first, which its server begins in any case.
 FeedTask* Executor::State::take_all(Server& held_up) noexcept {
   std::uint32_t range = held_up.range.load(std::memory_order_relaxed);
   std::uint32_t left = 0;
@@ -136,7 +135,7 @@ void Executor::State::run_turn(Server& me, void* state) noexcept {
   std::size_t tasks = 0;
   Task* done = nullptr;
   Task* last = nullptr;
-  Task* again = nullptr;  // the latest, if it is wanted again
+  Task* again = nullptr;  // the latest task, if it is submitted again
   while (Task* const task = take_first(me)) {
     if (again != nullptr) start(*std::exchange(again, nullptr), me.turn.kind());
     const Ending ending = task->step(*task, Step::kRun, j, state);
@@ -183,7 +182,7 @@ void Executor::State::hand(const TaskFeed::Turn& turn) noexcept {
 
 bool Executor::State::needs_time() const noexcept { return feed->waits_for_time() || hands_several.load(); }
 
-/// Something waits that no task's end may ever start.
+/// Wakes the timekeeper if tasks wait for time, or if servers hold several tasks.
 void Executor::State::need_time() noexcept {
   if (!needs_time() || keeps_time.load()) return;
   {
@@ -212,7 +211,8 @@ void Executor::State::keep_time() noexcept {
   }
 }
 
-/// A server that is at the same turn as a tick ago keeps the task it is at, and no others.
+/// A server that is still in the turn of the last tick keeps the task that it runs, and gives back the
+/// others.
 void Executor::State::relieve_held_up() noexcept {
   bool several = false;
   for (Server& server : servers) {

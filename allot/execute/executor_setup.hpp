@@ -19,7 +19,7 @@ namespace allot {
 
 class Executor;
 
-/// A resource of an executor. Each of its servers keeps a `State`; void: nothing.
+/// A resource of an executor. Each of its servers keeps a `State`; void: no state.
 template <typename State>
 struct Place {
   ResourceId id{};
@@ -66,21 +66,22 @@ class TaskKind<Result(Arguments...)> {
   std::shared_ptr<const std::vector<Function>> functions_;  ///< by resource; empty where it cannot run
 };
 
-/// Not thread-safe. Errors in the setup as a whole are found when the executor is made.
+/// Not thread-safe. Errors in the setup as a whole are found by the constructor of Executor.
 class ExecutorSetup {
  public:
-  /// Something that tasks use besides servers.
+  /// A capacity that tasks use besides servers.
   struct CapacityHandle {
     std::size_t at = 0;
   };
 
-  /// `cores`: the thread of the k-th server stays on the k-th core, cyclically, if the system allows it;
-  /// empty, or less than 0: anywhere.
+  /// `cores`: the thread of the k-th server stays on the k-th core, cyclically, if the operating system
+  /// allows it. Empty or negative: any core.
   Place<void> resource(Resource resource, std::vector<int> cores = {}) {
     return {add(std::move(resource), nullptr, std::move(cores))};
   }
-  /// `make(server)` or `make()` is called once for each server, on its thread. It returns the state that the
-  /// functions get, such as a stream or a buffer, which is destroyed on that thread when the executor ends.
+  /// `make(server)` or `make()` is called once for each server, on its thread. It returns the state that is
+  /// passed to the functions, such as a stream or a buffer. The state is destroyed on that thread when the
+  /// executor ends.
   template <typename Make>
   requires std::is_invocable_v<Make&, std::size_t> || std::is_invocable_v<Make&>
   auto resource(Resource resource, Make make, std::vector<int> cores = {}) {
@@ -103,7 +104,8 @@ class ExecutorSetup {
   }
 
   /// A kind with a function for each resource that can run it, `on(place, function)`. Its `count` is the
-  /// expected number of tasks in flight until some have been seen; if no kind has one: one of each.
+  /// expected number of tasks in flight until some have been seen; if no kind has one, one of each is
+  /// expected.
   template <typename Signature, typename... Functions>
   TaskKind<Signature> kind(TaskClass kind, Functions... functions) {
     static_assert(sizeof...(Functions) > 0, "a kind needs a function, on(place, function)");
@@ -111,7 +113,7 @@ class ExecutorSetup {
       (add_function<Signature>(table, rates, std::move(functions)), ...);
     });
   }
-  /// The same where the places are not known before the program runs.
+  /// The same if the places are known only when the program runs.
   template <typename Signature, typename State, typename Function>
   TaskKind<Signature> kind(TaskClass kind, std::vector<FunctionAt<State, Function>> functions) {
     return add_kind<Signature>(std::move(kind), [&](auto& table, auto& rates) {
@@ -151,7 +153,7 @@ class ExecutorSetup {
     TaskClass type;
     std::vector<std::pair<ResourceId, RatePrior>> rates;
     std::vector<CapacityNeed> capacity_needs;
-    std::shared_ptr<const void> functions;  ///< which tasks look at
+    std::shared_ptr<const void> functions;  ///< owns the functions that tasks point to
   };
 
   ResourceId add(Resource resource, MakeState make, std::vector<int> cores) {

@@ -11,13 +11,13 @@
 namespace allot {
 namespace {
 
-/// Attempts at the lock before a thread lies down to wait for it.
+/// Attempts to take the lock before a thread sleeps.
 constexpr int kLockAttempts = 200;
-/// A new plan, or a rate to be learned, is noticed after so long where nothing else happens.
+/// How soon a new plan or a rate to learn is noticed if nothing else happens.
 constexpr std::chrono::milliseconds kLook{2};
-/// Tasks that wait bound to a resource, for each server.
+/// Maximum tasks that wait bound to a resource, per server.
 constexpr Count kBoundPerServer = 4;
-/// How much of the mean the latest turn makes up.
+/// Weight of the latest turn in the mean.
 constexpr double kMeanPart = 0.25;
 
 std::vector<RatePrior> priors_of(const System& system) {
@@ -37,7 +37,7 @@ ServiceOrder::WhenAhead when_ahead(const PolicyInfo& policy, const PolicyOptions
   return exact ? ServiceOrder::WhenAhead::kIdle : ServiceOrder::WhenAhead::kServe;
 }
 
-/// Asks the compiler and the processor to take it easy.
+/// Lets the processor pause briefly in a spin loop.
 inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -94,7 +94,7 @@ TaskFeed::~TaskFeed() = default;
 
 // ---- kinds and tasks
 
-/// Who places tasks holds nothing back.
+/// A policy that places tasks cannot let them wait for held capacities.
 void TaskFeed::refuse_held(const TaskClass& kind) const {
   const auto is_held = [this](const Need& need) {
     const std::size_t at = index(need.capacity) - resources_.size();  // servers: beyond all others
@@ -131,7 +131,7 @@ void TaskFeed::put(FeedTask& task, TaskType kind) noexcept {
       !inbox_.compare_exchange_weak(before, &task, std::memory_order_seq_cst, std::memory_order_relaxed));
 }
 
-/// Takes in what was put.
+/// Moves the tasks from the inbox to the lines.
 void TaskFeed::collect() {
   if (!has_news()) return;
   WaitingTask* latest = inbox_.exchange(nullptr, std::memory_order_acquire);
@@ -163,8 +163,8 @@ void TaskFeed::tell_waiting() {
   }
 }
 
-/// Tasks wait although a server is free. If there are more of a kind than the plan was made for, it is the
-/// plan that is wrong.
+/// Notes whether tasks wait although a server is free. If many more of a kind wait than the plan was made
+/// for, asks for a new plan.
 void TaskFeed::leave_waiting() {
   const bool waits = lines_.waiting() > 0 && free_servers() > 0;
   if (waits_for_time_.load(std::memory_order_relaxed) != waits)
@@ -265,7 +265,7 @@ bool TaskFeed::take_late(Turn& turn, ResourceId j, Clock::time_point now, Count 
   return true;
 }
 
-/// As many as are short enough together, but only a part of those that wait: other servers are there, too.
+/// As many as are short enough together, but only a part of the waiting tasks: other servers need some, too.
 Count TaskFeed::tasks_together(const Turn& turn, Count most) const noexcept {
   const double mean = mean_seconds_(turn.kind(), turn.resource());
   if (most <= 1 || options_.trace_tasks > 0 || turn.start.ticket.explores || !(mean > 0)) return 1;
@@ -276,7 +276,7 @@ Count TaskFeed::tasks_together(const Turn& turn, Count most) const noexcept {
                                                   : most;
 }
 
-/// A kind that waits and whose tasks fail wherever they can run: nothing is gained by letting it wait.
+/// A kind that waits and whose tasks fail wherever they can run: letting it wait longer gains nothing.
 std::optional<TaskType> TaskFeed::rejected(ResourceId j) const {
   for (const TaskType i : pairs_.type_ids()) {
     if (!lines_.unbound(i).empty() && is_rejected(i, j)) return i;
@@ -312,7 +312,7 @@ bool TaskFeed::take_by_rule(Turn& turn, ResourceId j, Clock::time_point now) {
 
 // ---- policies that place tasks
 
-/// Binds tasks, those first that came first, until there are enough for the servers.
+/// Binds tasks in order of arrival until the servers have enough.
 void TaskFeed::bind(Clock::time_point now) {
   std::fill(present_.begin(), present_.end(), Count{0});  // 1: the kind can go nowhere now
   while (bound_ < kBoundPerServer * servers_) {
@@ -338,8 +338,8 @@ void TaskFeed::bind(Clock::time_point now) {
   tell_waiting();
 }
 
-/// Weights are those of the plan. Where it has another target, tasks that wait are placed anew: else they
-/// might wait for long where their kind has no part any more.
+/// Takes over the weights of the plan. If its target is different, waiting tasks are placed anew: otherwise
+/// they might wait long at a resource that their kind no longer uses.
 void TaskFeed::follow_plan() {
   if (plan_ != nullptr && plan_->number == dispatcher_.plan_number()) return;
   std::shared_ptr<const Plan> plan = dispatcher_.plan();

@@ -1,5 +1,5 @@
-// The layer below executors: tasks come in, and free servers learn what to run. It has no threads and stores
-// no functions, so it can be used by a thread pool, another runtime, or an interpreter.
+// The layer below executors: hosts put tasks and ask what a free server runs next. It has no threads and
+// stores no functions, so a thread pool, another runtime, or an interpreter can use it.
 #pragma once
 
 #include <atomic>
@@ -36,28 +36,28 @@ struct FeedTask : WaitingTask {
 
 /// What a rule looks at when a server of a resource is free. Views only: valid during the call.
 struct FeedView {
-  /// Of each kind the task that has waited longest: the lower, the earlier it came. 0: there is none, or the
-  /// resource cannot run it now.
+  /// For each kind, the arrival number of the task that has waited longest; a lower number came earlier. 0:
+  /// no task waits, or the resource cannot run one now.
   std::span<const std::uint64_t> arrivals;
   std::span<const Count> free;  ///< servers, by resource
 };
 
-/// The kind of which a free server of the resource takes a task; none: it stays idle until a task is put or
-/// ends somewhere, or for some milliseconds.
+/// Chooses the kind whose task a free server of the resource runs. None: the server stays idle until a task
+/// is put or ends anywhere, at most for a few milliseconds.
 using FeedRule = std::function<std::optional<TaskType>(ResourceId, const FeedView&)>;
 
 struct FeedOptions {
   /// The default policy is `planned`.
   DispatcherOptions dispatcher{.policy = "planned"};
-  /// A server that asks for several tasks gets as many short ones as take less than this together.
+  /// A server that asks for several tasks gets as many short ones as together take less than this.
   std::chrono::nanoseconds together{50'000};
-  /// The latest tasks whose times are kept for `trace`; 0: none, and no server is given several at once else.
+  /// How many of the latest tasks `trace` keeps. 0: none. Otherwise a server is given one task at a time.
   std::size_t trace_tasks = 0;
-  /// A server that is ahead of the plan by less goes on, and a kind that the plan gives nothing does not wait
-  /// for ever beside a free server: see `LateDispatch`. 0: the plan to the letter.
+  /// A server that is ahead of the plan by less than this continues, and a kind without a share in the plan
+  /// does not wait forever while a server is free: see `LateDispatch`. 0: follow the plan exactly.
   std::chrono::nanoseconds moment{500'000};
-  /// Decides in place of the policy, whose plans are of no use then; rates are learnt from what it takes.
-  /// Called under the lock: it calls nothing of the feed, and throws nothing.
+  /// Decides instead of the policy, whose plans are not used then. Rates are learned from its choices. It is
+  /// called under the lock: it must not call the feed or throw.
   FeedRule rule = {};
 };
 
@@ -67,7 +67,7 @@ struct FeedStatistics {
     std::uint64_t completed = 0;
     std::uint64_t failed = 0;
     Count running = 0;         ///< now
-    double busy_seconds = 0;   ///< of all that ended
+    double busy_seconds = 0;   ///< of all tasks that ended
     bool is_possible = false;  ///< tasks of the kind can run there
   };
   PerPair<Pair> pairs;         ///< by kind and resource
@@ -76,8 +76,8 @@ struct FeedStatistics {
   double seconds = 0;
 };
 
-/// Tasks of several kinds, and the servers of several resources. A host puts tasks, and asks for each free
-/// server what it runs next:
+/// Tasks of several kinds, and the servers of several resources. A host puts tasks and asks what each free
+/// server runs next:
 ///
 ///     feed.put(task, kind);                            // a task is ready; from any thread
 ///     if (auto turn = feed.next(j)) {                  // a server of j takes it
@@ -86,12 +86,12 @@ struct FeedStatistics {
 ///     }
 ///
 /// After a task was put and after a turn has ended, any resource may have something to run: `feed_servers`
-/// goes through all that have a free server. Call it again at `ask_again`, too.
+/// checks all that have a free server. Also call it at the time that `ask_again` returns.
 ///
-/// A policy that binds late (`planned`) decides when a server is free. Under any other policy, a task is
-/// bound to a resource before that, but not long before: only as many wait bound as the servers can run soon;
-/// the others wait in order of arrival. Tasks with held needs require a policy that binds late; shared
-/// capacities make no task wait. Resources with the discipline `kFcfs` serve tasks in order of arrival.
+/// A policy that binds late (`planned`) decides when a server is free. Any other policy binds a task to a
+/// resource earlier, but not much earlier: only as many tasks wait bound as the servers can run soon; the
+/// others wait in order of arrival. Tasks with held needs require a policy that binds late; shared capacities
+/// make no task wait. Resources with the discipline `kFcfs` serve tasks in order of arrival.
 ///
 /// A kind whose tasks fail on all resources is still run: the tasks themselves are at fault.
 ///
@@ -103,13 +103,13 @@ class TaskFeed {
   /// unknown or the system is invalid.
   TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds, std::vector<RatePrior> priors,
            FeedOptions options = {}, Clock::time_point now = Clock::now());
-  /// The same with everything that a scenario says about the machine; learning starts from its rates.
+  /// The same with all that a scenario says about the machine; learning starts from its rates.
   explicit TaskFeed(const System& system, FeedOptions options = {}, Clock::time_point now = Clock::now());
   ~TaskFeed();
   TaskFeed(const TaskFeed&) = delete;
   TaskFeed& operator=(const TaskFeed&) = delete;
 
-  /// They throw InvalidModel if there is none of that name.
+  /// These throw InvalidModel if the name is unknown.
   TaskType kind(std::string_view name) const;
   ResourceId resource(std::string_view name) const;
   std::string kind_name(TaskType i) const;
@@ -117,8 +117,8 @@ class TaskFeed {
   std::size_t kinds() const;
   std::size_t resources() const noexcept { return resources_.size(); }
   Count servers(ResourceId j) const noexcept { return resources_[index(j)].servers; }
-  /// A kind that comes later, see `Dispatcher::add_type`. Its tasks wait until there is a plan for it, some
-  /// milliseconds.
+  /// Adds a kind later, see `Dispatcher::add_type`. Its tasks wait a few milliseconds until there is a plan
+  /// for it.
   TaskType add_kind(const TaskClass& kind, std::vector<RatePrior> by_resource);
 
   // ---- tasks
@@ -137,7 +137,7 @@ class TaskFeed {
     LateDispatch::Start start;  ///< its ticket has kind, resource and number of tasks
     std::uint32_t server = 0;   ///< of the resource, from 0
     FeedTask* first = nullptr;  ///< the others follow by `next`
-    std::uint64_t number = 0;   ///< of turns
+    std::uint64_t number = 0;   ///< of the turn, increasing
     Clock::time_point began;
 
     TaskType kind() const noexcept { return start.ticket.type; }
@@ -145,8 +145,8 @@ class TaskFeed {
     Count tasks() const noexcept { return start.ticket.tasks; }
   };
 
-  /// What a server of the resource takes now; none: no server is free, nothing waits, or the waiting tasks
-  /// are for others. At most `most` tasks; more than one only if they are short and many wait.
+  /// What a server of the resource runs now. None: no server is free, nothing waits, or the waiting tasks are
+  /// for other resources. At most `most` tasks; more than one only if they are short and many wait.
   std::optional<Turn> next(ResourceId j, Clock::time_point now = Clock::now(), Count most = 1) {
     const Lock lock(*this);
     return next_turn(j, now, most);
@@ -158,14 +158,14 @@ class TaskFeed {
     const Lock lock(*this);
     feed_free(now, most, hand);
   }
-  /// The turn has ended: its tasks are the host's again, and its server is free. `busy_seconds`: of all its
-  /// tasks together, without waiting; `failed` of them count as failures.
+  /// The turn has ended: its tasks belong to the host again, and its server is free. `busy_seconds`: run time
+  /// of all its tasks together, without waiting. `failed` of them count as failures.
   void ended(const Turn& turn, double busy_seconds, Count failed = 0, Clock::time_point now = Clock::now()) {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
   }
-  /// Both at once: the server that has become free is asked for first. `again`: a task of the turn that is
-  /// put anew, so that nothing is decided between its end and that.
+  /// Both at once; the server that has become free is served first. `again`: a task of the turn to put again
+  /// before anything else is decided.
   template <typename Hand>
   void ended(const Turn& turn, double busy_seconds, Count failed, Clock::time_point now, Count most,
              const Hand& hand, FeedTask* again = nullptr) {
@@ -175,32 +175,33 @@ class TaskFeed {
     while (const std::optional<Turn> own = next_turn(turn.resource(), now, most)) hand(*own);
     feed_free(now, most, hand);
   }
-  /// Calls `recall(turn)`, under the lock, which returns the tasks of the turn that have not begun and will
-  /// not, as a chain: they wait again, as the first of their kind. For a host whose server is held up.
+  /// Calls `recall(turn)` under the lock. It returns, as a chain, the tasks of the turn that have not begun
+  /// and will not begin: they wait again, first of their kind. For a host whose server is held up.
   template <typename Recall>
   void give_back(Turn& turn, const Recall& recall) {
     const Lock lock(*this);
     put_back(turn, recall(turn));
   }
 
-  /// When to call `feed_servers` again although nothing has happened. Absent: tasks put and turns ended are
-  /// enough.
+  /// When to call `feed_servers` again even if nothing has happened. Absent: calls after put tasks and ended
+  /// turns are enough.
   std::optional<Clock::time_point> ask_again(Clock::time_point now = Clock::now()) const;
 
-  /// Whether tasks were put that no server has heard of yet; and whether tasks waited although a server was
-  /// free when `feed_servers` was last done, so that time may tell. All are lock-free.
+  /// Whether tasks were put that no server has seen yet; whether tasks waited although a server was free at
+  /// the end of the last `feed_servers`, so that it must be called again later; how many servers are free.
+  /// All are lock-free.
   bool has_news() const noexcept { return inbox_.load(std::memory_order_seq_cst) != nullptr; }
   bool waits_for_time() const noexcept { return waits_for_time_.load(std::memory_order_seq_cst); }
   Count free_servers() const noexcept { return free_servers_.load(std::memory_order_seq_cst); }
 
-  // ---- what is known
+  // ---- reports
 
   FeedStatistics statistics(Clock::time_point now = Clock::now()) const;
   /// The numbers as OpenMetrics text: names as in docs/reference/metrics.md.
   std::string metrics(Clock::time_point now = Clock::now()) const;
   /// The latest tasks as JSON for ui.perfetto.dev.
   std::string trace() const;
-  /// Estimates, plans, and what changes: drained or lost resources, counts, shares.
+  /// Estimates, plans, and changes: drained or lost resources, counts, shares.
   Dispatcher& dispatcher() noexcept { return dispatcher_; }
   const Dispatcher& dispatcher() const noexcept { return dispatcher_; }
 
@@ -213,7 +214,7 @@ class TaskFeed {
     Clock::time_point begin;
     Clock::time_point end;
   };
-  /// What is decided takes less time than a thread needs to fall asleep and wake up.
+  /// Spins before it sleeps: a decision takes less time than a thread needs to fall asleep and wake up.
   class Lock {
    public:
     explicit Lock(const TaskFeed& feed);
@@ -266,21 +267,22 @@ class TaskFeed {
   alignas(64) std::atomic<Count> free_servers_{0};
   std::atomic<bool> waits_for_time_{false};
 
-  mutable std::mutex mutex_;  ///< over what follows
+  mutable std::mutex mutex_;  ///< guards all members below
   std::vector<TaskClass> kinds_;
-  std::optional<LateDispatch> late_;     ///< of a policy that binds late
-  Lines lines_;                          ///< where it does not, tasks are bound when they are soon to run
+  std::optional<LateDispatch> late_;     ///< only for a policy that binds late
+  Lines lines_;                          ///< other policies bind tasks shortly before they run
   Count bound_ = 0;                      ///< tasks that wait bound to a resource
-  std::shared_ptr<const Plan> plan_;     ///< that the lines follow, of a policy that places
+  std::shared_ptr<const Plan> plan_;     ///< the plan that the lines follow; only for a policy that places
+                                         ///< tasks
   std::vector<Count> present_;           ///< scratch: tasks of each kind at a resource, or free servers
   std::vector<double> weights_;          ///< scratch
   std::vector<std::uint64_t> arrivals_;  ///< scratch
-  std::vector<std::vector<std::uint32_t>> free_;  ///< servers by resource, the latest last
+  std::vector<std::vector<std::uint32_t>> free_;  ///< free servers by resource, the latest last
   PerPair<FeedStatistics::Pair> pairs_;
-  PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: none has ended
+  PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: no task has ended
   std::uint64_t turns_ = 0;
-  std::uint64_t hurried_ = 0;  ///< the plan that a better one was asked for
-  std::vector<Slice> slices_;  ///< a ring
+  std::uint64_t hurried_ = 0;  ///< number of the plan for which a better one was requested
+  std::vector<Slice> slices_;  ///< ring buffer
   std::uint64_t traced_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a feed tells of itself: names, numbers, metrics and traces.
+// The reports of a feed: names, numbers, metrics and traces.
 #include <algorithm>
 #include <string>
 #include <utility>

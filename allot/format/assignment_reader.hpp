@@ -12,12 +12,13 @@
 namespace allot {
 
 /// Reads a JSON file (`-`: standard input): the matrix `[[5, 1], ...]`, one row per task type and one column
-/// per resource, or an object with it under `assignment`, as `solve --json` prints it. Other keys are left
-/// alone, but `tasks` and `resources`, where they are there, must name the system's. The assignment must
-/// place every thread exactly once, only where it can run, and respect minimum depths.
+/// per resource, or an object with it under `assignment`, as `solve --json` prints it. Other keys are
+/// ignored, except that `tasks` and `resources`, if present, must name those of the system. The assignment
+/// must place every thread exactly once, only where it can run, and respect minimum depths.
 ReadResult<Assignment> read_assignment(const std::string& path, const System& system);
 
-/// The same where counts vary over time: any number of threads may be placed, and depths are not looked at.
+/// The same where counts vary over time: any number of threads may be placed, and minimum depths are not
+/// checked.
 ReadResult<Assignment> read_pattern(const std::string& path, const System& system);
 
 /// `read_assignment` for a given text. Thread-safe.

@@ -33,7 +33,7 @@ void link(Node& node, std::uint32_t& order, std::vector<const Node*>& duplicates
   }
 }
 
-/// The JSON Schema that a file names for editors is no part of what it says.
+/// The JSON Schema that a file names for editors is not part of its content.
 Node without_schema(Node root) {
   if (auto* const table = std::get_if<Node::Table>(&root.content)) {
     const auto is_schema = [](const Entry& entry) {
@@ -64,7 +64,7 @@ std::string path_of(const Node& node) {
   return (at_top ? "$" : prefix) + "[" + std::to_string(node.slot) + "]";
 }
 
-/// At most one byte more than may be: enough to know that there are too many.
+/// Reads at most one byte more than allowed: enough to see that there are too many.
 std::string read_all(std::istream& in) {
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 16);

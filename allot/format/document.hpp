@@ -20,7 +20,7 @@ struct Entry;
 class Node {
  public:
   struct Null {};  ///< JSON only
-  struct Date {};  ///< a TOML date or time: nothing here takes one, so its value is not kept
+  struct Date {};  ///< a TOML date or time: no key accepts one, so its value is not kept
   using Array = std::vector<Node>;
   using Table = std::vector<Entry>;  ///< in the order of the file
   using Content = std::variant<Null, bool, std::int64_t, double, std::string, Date, Array, Table>;
@@ -32,7 +32,7 @@ class Node {
   const T* get() const noexcept {
     return std::get_if<T>(&content);
   }
-  /// The value of a key of a table; null when this is no table or has no such key. Linear in the keys.
+  /// The value of a key of a table; null if this is not a table or has no such key. Linear in the keys.
   const Node* find(std::string_view key) const noexcept;
 
   const Node* parent = nullptr;  ///< null for the root
@@ -61,7 +61,7 @@ class Document {
 
   /// The place of a node, as in a Diagnostic.
   std::string place(const Node& node) const;
-  /// What kind of value it is, as a user says it: `a string`, `the number -3`, `a table` (JSON: `an object`).
+  /// What kind of value it is, in a user's words: `a string`, `the number -3`, `a table` (JSON: `an object`).
   std::string describe(const Node& node) const;
 
  private:
@@ -75,9 +75,9 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxNesting = 64;
 
 /// Parses a text. `source` names it in places; it may be empty. The root of TOML is a table, of JSON
-/// anything. A text under the key `$schema` of the root is for editors, and is left out. Problems: broken
+/// anything. A text under the key `$schema` of the root is for editors and is left out. Problems: broken
 /// syntax (the first only, for then the rest has no meaning), numbers out of range, invalid UTF-8, more than
-/// kMaxNesting levels, more than kMaxFileBytes, nothing at all. Thread-safe.
+/// kMaxNesting levels, more than kMaxFileBytes, an empty text. Thread-safe.
 ReadResult<Document> parse_document(std::string_view text, FileFormat format, std::string source = {});
 
 /// Reads and parses a file: `.toml` or `.json`, by its extension; `-` is JSON from standard input.

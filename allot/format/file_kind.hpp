@@ -1,4 +1,5 @@
-// Which of our files a document is: a job given for a scenario should be called that, not forty unknown keys.
+// Which kind of file a document is: a job file in place of a scenario is reported as that, not as forty
+// unknown keys.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@ namespace allot::format {
 
 enum class FileKind { kScenario, kJob, kSweep };
 
-/// What to say when a document that was given for one kind is clearly of another; empty when it is not.
+/// The message for a document that should be of one kind and is clearly of another; empty if it is not.
 std::string mistaken_for(FileKind wanted, const Node& root);
 
 }  // namespace allot::format

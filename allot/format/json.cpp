@@ -58,7 +58,7 @@ std::string Json::line() const {
   return out;
 }
 
-/// A field per line; whatever holds only plain values stays on one line.
+/// A field per line; a container of plain values only stays on one line.
 void Json::lay_out(std::size_t indent, std::string& out) const {
   const bool is_line = indent == kOneLine;
   const auto is_plain = [](const Json& value) { return value.content_.index() < 6; };

@@ -1,4 +1,4 @@
-// JSON to be written: results as trees of values, and their text.
+// JSON output: results as trees of values, and their text.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@
 
 namespace allot {
 
-/// A value of JSON. What has no finite value is null; fields stay in the order in which they were added.
+/// A value of JSON. Numbers that are not finite become null; fields keep the order in which they were added.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -45,7 +45,7 @@ class Json {
     object.content_ = std::move(fields);
     return object;
   }
-  /// The names of what has one.
+  /// The names of the entries.
   template <typename Entry>
   static Json names(const std::vector<Entry>& entries) {
     Array array;
@@ -61,7 +61,7 @@ class Json {
   /// One document in UTF-8, laid out for reading (a field per line, a matrix row per line), ending in a
   /// newline. Numbers are exact: the shortest text that reads back as the same double.
   std::string text() const;
-  /// The same in one line without blanks, not ended: {"a":1,"b":[1,2.0]}.
+  /// The same on one line, without blanks and without a newline: {"a":1,"b":[1,2.0]}.
   std::string line() const;
 
  private:

@@ -1,4 +1,5 @@
-// Numbers for monitoring: OpenMetrics text, which the classic format of Prometheus reads, too.
+// Numbers for monitoring: OpenMetrics text, restricted to what readers of the classic Prometheus format
+// accept, too.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@ class MetricsText {
  public:
   using Label = std::pair<std::string_view, std::string_view>;
 
-  /// `name` without "allot_"; `type` is one that the classic format knows, too.
+  /// `name` without "allot_"; `type` is one that the classic format has, too.
   void family(std::string_view name, std::string_view type, std::string_view help);
   void sample(std::initializer_list<Label> labels, std::uint64_t value);
   void sample(std::initializer_list<Label> labels, double value);
-  /// A mean in the making.
+  /// A count and a sum, from which monitoring computes means.
   void summary(std::initializer_list<Label> labels, std::uint64_t count, double sum);
   /// The whole text, ending in "# EOF".
   std::string end() && { return std::move(text_) + "# EOF\n"; }

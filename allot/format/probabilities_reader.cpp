@@ -10,7 +10,7 @@
 namespace allot {
 namespace {
 
-/// What the policy takes for 1.
+/// The deviation from 1 that the policy accepts.
 constexpr double kSumError = 1e-9;
 
 ReadResult<std::vector<double>> read(const Document& document, const System& system) {

@@ -12,8 +12,8 @@
 namespace allot {
 
 /// Reads a JSON file (`-`: standard input): the matrix `[[0.5, 0.5], ...]`, one row per task type and one
-/// column per resource, or an object with it under `probabilities`, whose `tasks` and `resources`, where they
-/// are there, must name the system's. Every row must sum to 1 (within 1e-9), with nothing where the type
+/// column per resource, or an object with it under `probabilities`, whose `tasks` and `resources`, if
+/// present, must name those of the system. Every row must sum to 1 (within 1e-9) and be 0 where the type
 /// cannot run. For PolicyOptions::placement_probabilities, row-major.
 ReadResult<std::vector<double>> read_probabilities(const std::string& path, const System& system);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostProblems = 10'000;
 constexpr std::size_t kMostSuggestions = 300;
 
-/// Words that other tools have for our keys.
+/// What other tools call our keys.
 struct OtherName {
   std::string_view theirs;
   std::string_view ours;
@@ -58,7 +58,7 @@ constexpr std::array<OtherName, 32> kOtherNames = {
      {"seconds", "rates", kAsRate},
      {"max_response", "floor", ", count / max_response tasks per second"}}};
 
-/// What short words stand for.
+/// What abbreviations stand for.
 struct Meaning {
   std::string_view word;
   std::string_view meaning;
@@ -80,7 +80,7 @@ std::string explained(std::span<const std::string_view> words) {
   return text;
 }
 
-/// "; did you mean 'x'?": what others call a key comes before what is spelt like one.
+/// "; did you mean 'x'?": what other tools call a key comes before similar spelling.
 std::string other_name(std::string_view key, std::span<const std::string_view> keys,
                        const Problems& problems) {
   for (const OtherName& other : kOtherNames) {

@@ -29,7 +29,7 @@ class Problems {
   /// of them is not mistyped.
   std::string suggestion(std::string_view name, std::span<const std::string_view> names) const;
 
-  /// In the order of the file. Beyond 10,000 only their number is told.
+  /// In the order of the file. Problems beyond the first 10,000 are only counted.
   std::vector<Diagnostic> diagnostics() const;
 
  private:
@@ -43,12 +43,12 @@ class Problems {
   std::size_t left_out_ = 0;
 };
 
-/// Reads a table key by key. Each function gives the value where the key is there and its value is right, and
-/// nothing otherwise; a wrong value is added to the problems, an absent key is not.
+/// Reads a table key by key. Each function returns the value if the key is present and its value is valid,
+/// and nothing otherwise. A wrong value is added to the problems; an absent key is not.
 class TableReader {
  public:
-  /// Reports keys that are not among `keys`. `node` may be anything; unless it is a table, that is reported
-  /// (`what` names it there) and every key counts as absent.
+  /// Reports keys that are not among `keys`. `node` may be anything; if it is not a table, that is reported
+  /// (`what` names it in the message), and every key counts as absent.
   TableReader(const Node& node, std::string_view what, std::span<const std::string_view> keys,
               Problems& problems);
 
@@ -63,11 +63,11 @@ class TableReader {
   std::optional<std::string> name(std::string_view key) const;
   /// One of a few words, as its index.
   std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words) const;
-  /// A whole number from `least` to `most`. JSON knows one kind of number only, so there 6.0 is whole too.
+  /// A whole number from `least` to `most`. JSON has only one kind of number, so 6.0 is whole there.
   std::optional<Count> whole(std::string_view key, Count least, Count most) const;
   /// true or false.
   std::optional<bool> flag(std::string_view key) const;
-  /// The elements of an array; none (and a problem) when it is not one.
+  /// The elements of an array; none (and a problem) if it is not one.
   std::span<const Node> array(std::string_view key, std::string_view of_what) const;
 
  private:
@@ -86,7 +86,7 @@ std::optional<Count> read_whole(const Node& node, const std::string& what, Count
                                 Problems& problems);
 std::optional<double> read_number(const Node& node, const std::string& what, Problems& problems);
 
-/// The number in this place; nothing for values of another kind. No negative zero.
+/// The number at this node; nothing for values of another kind. Never negative zero.
 std::optional<Count> any_whole(const Node& node, const Document& document);
 std::optional<double> any_number(const Node& node);
 

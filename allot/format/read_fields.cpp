@@ -10,7 +10,7 @@
 namespace allot::format {
 namespace {
 
-/// Of numbers in hints.
+/// Significant digits of numbers in hints.
 constexpr int kDigits = 6;
 
 const Node* element(const Node* node, std::size_t at) {
@@ -18,7 +18,7 @@ const Node* element(const Node* node, std::size_t at) {
   return array && at < array->size() ? &(*array)[at] : nullptr;
 }
 
-/// The value, or the innermost of what holds it that is there.
+/// The node of the value, or the innermost node around it that exists.
 const Node& node_at(const Node& root, const FieldPlace& place) {
   const Node* node = &root;
   const auto enter = [&](const Node* next) { node = next ? next : node; };
@@ -113,7 +113,7 @@ bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wa
   return false;
 }
 
-/// What cannot be read is given all the same: the least that it may be above stands in for it.
+/// A value that cannot be read still counts as given: a valid number takes its place.
 bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wanted,
                         std::optional<double>& out) const {
   return value(node, key, wanted, out.emplace(wanted.least + 1));
@@ -164,7 +164,7 @@ bool FieldReader::value(const Node& node, std::string_view key, const Wanted&,
     const auto task = text ? resolve(tasks_, *text, name, problems_) : std::nullopt;
     is_read = is_read && task;
     out.push_back(
-        task_type(task.value_or(tasks_.order.size())));  // no type stands in for one that is unknown
+        task_type(task.value_or(tasks_.order.size())));  // no type takes the place of an unknown one
   }
   return is_read;
 }
@@ -245,7 +245,7 @@ bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems
   for (const Entry& entry : *table) {
     const auto resource = resolve(resources, entry.key, entry.value, problems);
     const auto rate = any_number(entry.value);
-    // Nothing else would look at the rate on a resource that is not there.
+    // Nothing else checks the rate on a resource that does not exist.
     const std::string wrong =
         rate ? (resource ? "" : wanted_rate(*rate)) : wanted_rate(std::nan("")) + " (tasks per second)";
     if (!wrong.empty()) {

@@ -1,4 +1,4 @@
-// Entries of a document by the table of fields: one reader for resources, task types and all the rest.
+// Reads entries of a document by the table of fields: one reader for resources, task types and all the rest.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct Names {
   std::string_view plural;
   std::vector<std::string_view> order;  ///< views into the document
   std::unordered_map<std::string_view, std::size_t> index;
-  bool is_complete = true;  ///< false when some entry has no usable name: then an unknown name proves nothing
+  bool is_complete = true;  ///< false if some entry has no usable name: then unknown names are not reported
 
   /// The next entry. Takes its name, if it has one.
   void add(const Node& entry);
@@ -29,15 +29,16 @@ struct Names {
 std::optional<std::size_t> resolve(const Names& names, std::string_view name, const Node& where,
                                    Problems& problems);
 
-/// Reads entries key by key. Kinds of values are its own affair; what values must be is left to the rules.
+/// Reads entries key by key. Checks the kinds of values; the rules check the values themselves.
 class FieldReader {
  public:
-  /// `capacities`: the resources, and after them what else tasks draw on.
+  /// `capacities`: the resources, followed by the other capacities.
   FieldReader(const Names& resources, const Names& tasks, const Names& capacities, Rules& rules,
               Problems& problems)
       : resources_(resources), tasks_(tasks), capacities_(capacities), rules_(rules), problems_(problems) {}
 
-  /// All fields but the special ones. What cannot be read is a problem, and the rules are told.
+  /// Reads all fields except the special ones. A value that cannot be read is added to the problems and
+  /// marked as unread in the rules.
   template <typename Owner>
   void read(const TableReader& table, std::string_view section, std::size_t entry,
             std::span<const Field<Owner>> fields, Owner& owner) const {
@@ -98,15 +99,15 @@ class FieldReader {
   Problems& problems_;
 };
 
-/// The tables under a key; none (and a problem) when there is something else.
+/// The tables under a key; none (and a problem) if there is something else.
 std::span<const Node> tables(const TableReader& root, std::string_view key, const Problems& problems);
 /// The same under `resources` or `tasks`, with their names: at least one, or a problem.
 std::span<const Node> named_tables(const TableReader& root, std::string_view key, Names& names,
                                    Problems& problems);
 
 using RateRow = std::vector<std::pair<ResourceId, double>>;
-/// The rates of a task type, a table of resource names and numbers, as they stand there: whether they can be
-/// is for the rules to say. Returns whether all could be read.
+/// The rates of a task type, a table of resource names and numbers, as written; the rules check their values.
+/// Returns whether all could be read.
 bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems& problems);
 
 /// Adds the violations, each at the place of its value.

@@ -1,5 +1,5 @@
-// A field of a result, once: JSON, Python's attributes, pickles and stubs, and what the command says of it
-// come from rows of these.
+// One row per field of a result. JSON, Python's attributes, pickles and stubs, and the command's sentences
+// all come from these rows.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ using Kept = std::variant<bool*, std::uint32_t*, std::uint64_t*, double*, std::o
 template <typename Result>
 struct ResultField {
   std::string_view key;
-  std::string_view help = {};       ///< Python's docstring; empty: Python says it by code of its own
-  Kept (*kept)(Result&) = nullptr;  ///< null: it follows from others, or is kept as nothing else is
+  std::string_view help = {};       ///< Python's docstring; empty: Python has its own code for it
+  Kept (*kept)(Result&) = nullptr;  ///< null: it follows from others, or is kept in another form
   bool is_matrix = false;           ///< by task type and resource, row-major
   bool may_be_empty = false;        ///< then there is no value
-  bool is_left_out = false;         ///< of the JSON, where there is no value; else it is null there
-  bool is_inside = false;           ///< the JSON has it inside of another field
+  bool is_left_out = false;         ///< of the JSON if there is no value; otherwise it is null there
+  bool is_inside = false;           ///< the JSON has it inside another field
   bool (*has_value)(const System&, const Result&) = nullptr;  ///< null: it always has one
-  /// What the command says where there is a value, with {} for the number; empty: says it by code of its own.
+  /// What the command says if there is a value, with {} for the number; empty: it has its own code for it.
   std::string_view sentence = {};
   Json (*json)(const System&, const Result&) = nullptr;  ///< instead of the value as it is kept
 };
@@ -41,7 +41,7 @@ Kept kept(const ResultField<Result>& field, const Result& result) {
   return field.kept(const_cast<Result&>(result));
 }
 
-/// Null where there is no value. `columns` of a matrix; else 0.
+/// Null if there is no value. `columns`: of a matrix; otherwise 0.
 Json json_of(const Kept& value, std::size_t columns, bool may_be_empty);
 
 template <typename Result>

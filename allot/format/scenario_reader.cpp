@@ -90,7 +90,7 @@ class ScenarioReader {
     read(section, what, format::tables(root, section, problems_), fields, out);
   }
 
-  /// A type whose threads are given in another way needs none.
+  /// A type needs a count unless its threads or tasks are given in another way.
   void require_counts(std::span<const Node> tasks) {
     if (!parts_.threads.empty()) return;
     const std::unordered_set<std::string_view> others = types_with_other_work(node_);

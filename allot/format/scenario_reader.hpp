@@ -11,8 +11,8 @@
 
 namespace allot {
 
-/// Reads a scenario file: `.toml` or `.json`, by its extension; `-` is JSON from standard input. Never throws
-/// for what is in the file. With threads given as sequences, the counts of the system are 0.
+/// Reads a scenario file: `.toml` or `.json`, by its extension; `-` is JSON from standard input. The content
+/// of the file never makes it throw. With threads given as sequences, the counts of the system are 0.
 ReadResult<Scenario> read_scenario(const std::string& path);
 
 /// The same for a given text; `source` names it in the diagnostics and may be empty. Thread-safe.

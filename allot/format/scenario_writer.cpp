@@ -37,7 +37,7 @@ class Writer {
   }
 
  private:
-  /// What an entry has that it would not have by itself.
+  /// The fields of an entry that differ from the defaults.
   template <typename Owner>
   Fields fields(const Owner& owner, std::size_t entry, std::span<const Field<Owner>> table) const {
     const Owner usual;
@@ -56,7 +56,7 @@ class Writer {
     return out;
   }
 
-  /// Counts are told though they be 0, unless threads take their place.
+  /// Counts are written even if they are 0, unless threads replace them.
   template <typename Owner>
   bool is_told(std::string_view key) const {
     return key == "count" && (scenario_.threads.empty() || std::is_same_v<Owner, ThreadGroup>);

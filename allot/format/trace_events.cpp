@@ -11,13 +11,13 @@ namespace {
 
 constexpr double kLastSecond = 9e9;  // in the year 2255; in nanoseconds it fits
 
-/// Microseconds, with nanoseconds behind the point.
+/// Microseconds, with the nanoseconds as decimals.
 std::string microseconds(std::int64_t ns) {
   const std::string part = std::to_string(1000 + ns % 1000);
   return std::to_string(ns / 1000) + "." + part.substr(1);
 }
 
-/// One event a line, with commas between.
+/// One event per line, with commas between them.
 class EventList {
  public:
   EventList() { text_ = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"; }
@@ -48,7 +48,7 @@ std::string sorted_at(std::size_t place) {
 }  // namespace
 
 std::int64_t trace_time(double seconds) noexcept {
-  if (!(seconds > 0)) return 0;  // also what is no number
+  if (!(seconds > 0)) return 0;  // also for NaN
   return static_cast<std::int64_t>(std::min(seconds, kLastSecond) * 1e9);
 }
 
@@ -87,7 +87,7 @@ void TraceEvents::count(std::size_t counter, std::int64_t at_ns, std::int64_t ch
 std::string TraceEvents::json(std::vector<TraceSlice> slices, std::int64_t origin_ns) const {
   keep_apart(slices);
   EventList events;
-  // Numbers from 1: process and thread 0 are the system's own to those who read it.
+  // Numbers start at 1: viewers treat process and thread 0 as the system's own.
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     events.add("M", p + 1, 0, "process_name", named(processes_[p]));
     events.add("M", p + 1, 0, "process_sort_index", sorted_at(p));

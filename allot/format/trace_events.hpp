@@ -11,7 +11,7 @@
 
 namespace allot {
 
-/// Nanoseconds of seconds; what no clock could have said becomes the nearest that one could.
+/// Seconds to nanoseconds. Clamped to the times that a clock can show; not a number becomes 0.
 std::int64_t trace_time(double seconds) noexcept;
 
 /// Something that took time.
@@ -21,25 +21,25 @@ struct TraceSlice {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::string name = {};
-  std::string_view category = {};  ///< must stay where it is
-  std::string_view colour = {};    ///< by a name of chrome://tracing; the same
+  std::string_view category = {};  ///< not copied: must outlive the slice
+  std::string_view colour = {};    ///< a colour name of chrome://tracing; not copied, either
   std::string arguments = "{}";    ///< a JSON object
-  std::size_t origin = 0;          ///< whatever its maker wants to find it by
+  std::size_t origin = 0;          ///< for the caller, to identify the slice
 };
 
-/// Sorts by slot and time; on one slot each ends, at the latest, when the next begins.
+/// Sorts by slot and time, and cuts each slice that ends after the next one on its slot begins.
 void keep_apart(std::vector<TraceSlice>& slices);
 
 /// Collects a trace. A process is a row of slots, with counters of its own. Not thread-safe.
 class TraceEvents {
  public:
-  /// Names need not differ.
+  /// Names need not be unique.
   std::size_t add_process(std::string name);
   std::size_t add_counter(std::size_t process, std::string name);
 
-  /// A moment of the process.
+  /// Adds an event of the process that takes no time.
   void moment(std::size_t process, std::int64_t at_ns, std::string name, std::string arguments);
-  /// From that moment on the counter is higher by so much.
+  /// Adds `change` to the counter from that moment on.
   void count(std::size_t counter, std::int64_t at_ns, std::int64_t change);
 
   /// The whole document; times count from `origin_ns`. Slots are called PROCESS:SLOT. The same trace gives

@@ -10,13 +10,13 @@
 namespace allot {
 namespace {
 
-/// Reads a script just far enough to know in which quotes each placeholder stands.
+/// Reads a script just far enough to know the quotes around each placeholder.
 class ScriptReader {
  public:
   ScriptReader(std::string_view script, const TemplateScope& scope, std::vector<std::string>& problems)
       : text_(script), scope_(scope), problems_(problems) {}
 
-  /// sh, -c, the script with references for placeholders, a name for $0, and what they refer to.
+  /// sh, -c, the script with references for placeholders, a name for $0, and the values of the references.
   std::vector<Template> run() {
     while (at_ < text_.size()) step();
     for (const Context context : contexts_) {
@@ -115,7 +115,7 @@ class ScriptReader {
     at_ = end + 1;
   }
 
-  /// Number of the argument that holds this placeholder's value.
+  /// Number of the argument with this placeholder's value.
   std::size_t argument(const std::string& source) {
     const auto [it, is_new] = numbers_.emplace(source, arguments_.size() + 1);
     if (is_new) arguments_.push_back(Template::parse(source, scope_, problems_));
@@ -131,7 +131,7 @@ class ScriptReader {
       return;
     }
     copy();
-    // What it escapes is not looked at, be it a quote or another backslash.
+    // The escaped character is not examined, even if it is a quote or another backslash.
     if (is_doubled) {
       brace();
     } else if (look() != '}') {
@@ -156,7 +156,7 @@ class ScriptReader {
     }
   }
 
-  /// ${NAME} and its kin are the shell's, as they stand.
+  /// ${NAME} and similar forms belong to the shell and stay unchanged.
   void copy_parameter() {
     const std::size_t end = text_.find('}', at_);
     const std::string_view inside =
@@ -171,7 +171,7 @@ class ScriptReader {
     copy(end + 1 - at_);
   }
 
-  /// $((...)), in which values would be evaluated.
+  /// $((...)), which would evaluate values.
   void copy_arithmetic() {
     std::size_t end = at_ + 1;
     for (int depth = 0; end < text_.size(); ++end) {
@@ -189,8 +189,8 @@ class ScriptReader {
 
   void backquoted() { quoted(at_ + 1, '`', "backquotes", "; use $(...)"); }
 
-  /// Copies what a placeholder may not stand in, up to `close` or, for comments, the end of the text. Doubled
-  /// braces are single ones here, too.
+  /// Copies text in which placeholders are not allowed, up to `close` or, for comments, the end of the text.
+  /// Doubled braces become single ones here, too.
   void quoted(std::size_t from, char close, const std::string& what, const std::string& advice) {
     const std::size_t end = text_.find(close, from);
     if (end == std::string_view::npos && close != '\n') problems_.push_back("a quote is not closed: " + what);
@@ -206,7 +206,7 @@ class ScriptReader {
         out_ += c;
         at_ += 2;
       } else {
-        // A comment may say what it likes.
+        // Anything is allowed in a comment.
         if (close != '\n' && !told)
           problems_.push_back((is_intricate ? "backslashes" : "placeholders") +
                               (" are not allowed in " + what) + advice +

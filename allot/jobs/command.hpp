@@ -1,4 +1,4 @@
-// How a task is run: the words of its command, each a template.
+// The command of a task: a list of words, each a template.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace allot {
 
-/// The command of a task type on a resource. Values never become more than one word, nor code.
+/// The command of a task type on a resource. A value never becomes more than one word, and never code.
 class CommandTemplate {
  public:
   CommandTemplate() = default;
-  /// One template for each word. Appends to `problems`.
+  /// One template per word. Appends to `problems`.
   static CommandTemplate from_words(const std::vector<std::string>& words, const TemplateScope& scope,
                                     std::vector<std::string>& problems);
-  /// A command line, split once as split_command does; then as from_words.
+  /// A command line: split once like split_command, then like from_words.
   static CommandTemplate from_line(std::string_view line, const TemplateScope& scope,
                                    std::vector<std::string>& problems);
   /// A script for `sh -c`. Placeholders become references to arguments, quoted so that no value is split or
-  /// read as code: `cat {} > {out}` runs as sh -c 'cat "${1}" > "${2}"' allot INPUT OUTPUT. They may stand
-  /// outside of quotes, in double quotes and in $(...); anywhere else (single quotes, backquotes, ${...},
+  /// read as code: `cat {} > {out}` runs as sh -c 'cat "${1}" > "${2}"' allot INPUT OUTPUT. Placeholders may
+  /// be outside of quotes, in double quotes and in $(...); anywhere else (single quotes, backquotes, ${...},
   /// $((...)), after a backslash) they are a problem, and so are here-documents. `${NAME}` is the shell's
   /// own.
   static CommandTemplate from_script(std::string_view script, const TemplateScope& scope,
@@ -31,7 +31,7 @@ class CommandTemplate {
   std::vector<std::string> expand(const TemplateValues& values) const;
 
   const std::vector<Template>& words() const noexcept { return words_; }
-  /// As a command line, placeholders in it: what it is recognised by when a run is resumed.
+  /// The command line with its placeholders. A resumed run compares it to detect changes.
   const std::string& source() const noexcept { return source_; }
   bool uses(Placeholder placeholder) const noexcept;
 

@@ -76,7 +76,7 @@ constexpr std::array<Field<Job>, 6> kJob = {{
 }};
 // clang-format on
 
-/// The rows of jobs, then those of scenarios that have none there.
+/// The rows of jobs, then the rows of scenarios for all other keys.
 std::vector<Field<TaskClass>> task_rows() {
   std::vector<Field<TaskClass>> rows(kTask.begin(), kTask.end());
   for (const Field<TaskClass>& field : task_fields()) {

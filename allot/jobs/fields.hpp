@@ -1,4 +1,4 @@
-// The table of fields of job files: rows of their own, and those of scenarios that mean the same.
+// The table of fields of job files: their own rows, and the rows of scenarios with the same meaning.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace allot {
 std::span<const Field<Resource>> job_resource_fields();
 std::span<const Field<TaskClass>> job_task_fields();
 std::span<const Field<Capacity>> job_capacity_fields();
-/// Of the file itself.
+/// Fields of the file itself.
 std::span<const Field<Job>> job_fields() noexcept;
 
 }  // namespace allot

@@ -5,7 +5,7 @@
 namespace allot {
 namespace {
 
-/// Length of the printable UTF-8 sequence at `at`; 0 where there is none.
+/// Length of the printable UTF-8 sequence at `at`; 0 if there is none.
 std::size_t printable_length(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
   const std::size_t length = quote::utf8_length(text, at);

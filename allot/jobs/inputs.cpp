@@ -21,14 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kMostProblems = 100;  // of one file: then it is another kind of file
-constexpr int kDeepest = 64;                // folders that `**` goes down
+constexpr std::size_t kMostProblems = 100;  // in one file: with this many, it is probably not the right kind
+                                            // of file
+constexpr int kDeepest = 64;                // maximum depth of folders for `**`
 
 bool is_pattern(std::string_view text) noexcept {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
 
-/// Walks the folders that a pattern can match in.
+/// Walks the folders in which a pattern can match.
 class Matcher {
  public:
   Matcher(std::string folder, std::size_t most, std::vector<std::string>& found)
@@ -46,7 +47,7 @@ class Matcher {
   }
 
  private:
-  /// `prefix` is what the values begin with: empty, or with a slash at its end.
+  /// `prefix` is the beginning of the values: empty, or with a slash at its end.
   void match(const std::string& prefix, const std::vector<std::string>& steps, std::size_t at, int depth) {
     if (at == steps.size() || found_.size() > most_) return;
     const std::string& step = steps[at];
@@ -71,7 +72,7 @@ class Matcher {
       } else if (is_folder && step != "**") {
         match(path + "/", steps, at + 1, depth);
       }
-      // Links to folders could lead in circles.
+      // Links to folders could form cycles.
       if (step == "**" && is_folder && !is_link && depth < kDeepest) match(path + "/", steps, at, depth + 1);
     }
   }
@@ -102,14 +103,14 @@ class Matcher {
   std::vector<std::string>& found_;
 };
 
-/// Whether there are too many, which is then a problem.
+/// Whether there are too many; reports it as a problem.
 bool are_too_many(const InputTable& table, std::size_t most, std::vector<InputProblem>& problems) {
   if (table.rows() <= most) return false;
   problems.push_back({0, "gives more than " + std::to_string(most) + " tasks"});
   return true;
 }
 
-/// Records of a CSV text, one field after the other.
+/// Records of a CSV text, field by field.
 class CsvReader {
  public:
   CsvReader(std::string_view text, std::vector<InputProblem>& problems) : text_(text), problems_(problems) {}
@@ -117,7 +118,7 @@ class CsvReader {
   bool at_end() const noexcept { return at_ >= text_.size(); }
   std::size_t line() const noexcept { return line_; }
 
-  /// Reads one record. False, with a problem, when the rest cannot be told apart.
+  /// Reads one record. False, with a problem, if the rest cannot be parsed.
   bool record(std::vector<std::string>& fields) {
     fields.clear();
     start_ = line_;
@@ -216,12 +217,12 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
     } else {
       std::vector<std::string> found;
       Matcher(folder, most, found).run(entry);
-      // A file that is named like an option must not become one. What is not found but written may well be
-      // meant so.
+      // A file with a name like an option must not become one. Values written by the user stay unchanged:
+      // they may be meant as options.
       for (std::string& path : found) {
         if (path.starts_with('-')) path.insert(0, "./");
       }
-      // `**` may reach a path in more than one way.
+      // `**` may find a path more than once.
       std::sort(found.begin(), found.end());
       found.erase(std::unique(found.begin(), found.end()), found.end());
       if (found.empty()) problems.push_back({0, "'" + entry + "' matches nothing"});

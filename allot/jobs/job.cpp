@@ -18,7 +18,7 @@ std::string text_of(const std::vector<std::pair<std::string, Template>>& env) {
   return out;
 }
 
-/// Tells values apart without saying what they are.
+/// Distinguishes values without revealing them.
 std::string digest_of(const std::vector<std::pair<std::string, Template>>& env) {
   std::string out;
   for (const auto& [name, value] : env) {
@@ -28,8 +28,8 @@ std::string digest_of(const std::vector<std::pair<std::string, Template>>& env) 
   return out;
 }
 
-/// An identity that no row of a journal, no environment and no screen has room for is known by its beginning
-/// and a digest.
+/// An identity that is too long for a row of the journal, the environment or a screen is shortened to its
+/// beginning and a digest.
 std::string shortened(std::string text) {
   constexpr std::size_t kLongest = std::size_t{64} << 10;
   constexpr std::size_t kBeginning = 200;
@@ -46,7 +46,7 @@ std::vector<JobItem> list_items(const Job& job) {
   items.reserve(job.task_count());
   for (std::size_t type = 0; type < job.tasks.size(); ++type) {
     const JobTask& task = job.tasks[type];
-    // Where its input comes from may change, and so may the names of files on the way.
+    // Identities use the inputs of the first stage: intermediate file names may change.
     const InputTable& first = job.tasks[index(first_stage(job, task_type(type)))].inputs;
     std::unordered_map<std::string, std::size_t> seen;
     for (std::size_t row = 0; row < task.inputs.rows(); ++row) {
@@ -62,8 +62,8 @@ std::vector<JobItem> list_items(const Job& job) {
 JobNeeds needs_of(const Job& job) {
   JobNeeds result;
   const std::size_t resources = job.resources.size();
-  std::map<std::pair<std::size_t, std::size_t>, CapacityId> known;  // by place in the file and machine
-  // Machine 0 is this one, and so is the only one of what is there for all.
+  std::map<std::pair<std::size_t, std::size_t>, CapacityId> known;  // by position in the file and machine
+  // Machine 0 is this one; it also stands for capacities that all machines share.
   const auto capacity_at = [&](std::size_t r, ResourceId j) {
     const JobCapacity& capacity = job.capacities[r];
     const bool is_far = capacity.per == JobCapacity::Per::kMachine && !job.resources[index(j)].launch.empty();

@@ -17,7 +17,8 @@ namespace allot {
 /// A resource of the model, and how to reach it. `servers` is the number of its slots.
 struct JobResource : Resource {
   std::vector<std::pair<std::string, Template>> env;  ///< added to the environment of its tasks
-  std::vector<std::string> launch;                    ///< what starts a worker there; empty: this machine
+  std::vector<std::string> launch;                    ///< command prefix that starts a worker there; empty:
+                                                      ///< this machine
 };
 
 /// Something that tasks use besides slots.
@@ -34,7 +35,7 @@ struct JobCapacity : Capacity {
 struct JobTask : TaskClass {
   InputTable inputs;                                     ///< at least one row
   std::vector<std::optional<CommandTemplate>> commands;  ///< by resource; at least one
-  std::optional<Template> output;                        ///< where the task's file is put when it succeeded
+  std::optional<Template> output;                        ///< path of the task's file after success
   std::vector<std::pair<std::string, Template>> env;     ///< added after the resource's
   std::string directory;  ///< working directory, relative to Job::folder; empty: that folder itself
   std::optional<double> timeout_s;
@@ -48,13 +49,12 @@ struct JobTask : TaskClass {
 
 /// A job file that has been read and validated.
 struct Job {
-  std::string path;    ///< of the file, as it was given
-  std::string folder;  ///< of the file: inputs, outputs and directories are relative to it; "." at least
+  std::string path;    ///< of the file, as given
+  std::string folder;  ///< of the file, at least "."; inputs, outputs and directories are relative to it
   std::string name;
   /// Outputs may also be outside the folder.
   bool outputs_anywhere = false;
-  /// The journal has the values of `env` as they are; otherwise only digests of them, since they may be
-  /// secrets.
+  /// The journal contains the values of `env`; otherwise only digests of them, because they may be secrets.
   bool record_env = false;
   std::vector<JobResource> resources;  ///< at least one
   std::vector<JobTask> tasks;          ///< at least one
@@ -67,12 +67,13 @@ struct Job {
   }
 };
 
-/// The capacities of a job as a System has them: one of each for all, or for every machine. `needs` names a
-/// capacity by its place in the file; the needs of the system are for those of the machine where a task runs.
+/// The capacities of a job for a System: one of each for all machines, or one per machine. In a job, `needs`
+/// names a capacity by its position in the file; in the system, needs refer to the capacity of the machine
+/// where the task runs.
 struct JobNeeds {
   std::vector<Capacity> capacities;
   std::vector<std::vector<Need>> needs;  ///< by task type
-  bool any = false;                      ///< some task takes more, or less, than a slot of its resource
+  bool any = false;                      ///< some task needs more, or less, than one slot of its resource
 };
 JobNeeds needs_of(const Job& job);
 
@@ -80,19 +81,19 @@ JobNeeds needs_of(const Job& job);
 struct JobItem {
   TaskType type{};
   std::size_t row = 0;   ///< of the type's inputs
-  std::string identity;  ///< its text: see identity.hpp
+  std::string identity;  ///< as text: see identity.hpp
 };
 
-/// All tasks, type after type, each in the order of its inputs: item k is what `{#}` calls k + 1.
+/// All tasks, type by type, each type in the order of its inputs: item k is `{#}` = k + 1.
 std::vector<JobItem> list_items(const Job& job);
 
-/// What a task type does, in parts that are compared when a run is resumed.
+/// The definition of a task type, in parts that are compared when a run is resumed.
 struct WorkDefinition {
   std::string type;
   std::string part;      ///< "command" with a resource, "output", "directory", "from", "env" or "env values"
   std::string resource;  ///< of a command; empty otherwise
   std::string text;
-  std::string formerly = {};  ///< the same as a journal of version 0.1 has it; empty: as `text`
+  std::string formerly = {};  ///< the text in journals of version 0.1; empty: same as `text`
   friend bool operator==(const WorkDefinition&, const WorkDefinition&) = default;
 };
 std::vector<WorkDefinition> definitions(const Job& job);

@@ -22,7 +22,7 @@ namespace allot {
 namespace {
 
 constexpr Count kMostRetries = 1000;
-/// Types times resources: more would be a typing error, or an attack.
+/// Types times resources: more would be a typing error or an attack.
 constexpr std::size_t kMostPairs = std::size_t{1} << 20;
 
 Node node_of(Node::Content content) {
@@ -31,7 +31,7 @@ Node node_of(Node::Content content) {
   return node;
 }
 
-/// Adds what a parser of jobs found, each with `what` before it.
+/// Adds the messages of a parser of jobs, each with `what` before it.
 void report(const Node& node, const std::string& what, const std::vector<std::string>& found,
             Problems& problems) {
   for (const std::string& message : found) problems.add(node, detail::line(what + ": " + message));
@@ -81,7 +81,7 @@ class JobReader {
       const TableReader table(node, "a resource", keys, problems_);
       JobResource resource;
       fields_.read<Resource>(table, "resources", job_.resources.size(), job_resource_fields(), resource);
-      // Which columns there are depends on the task.
+      // The columns depend on the task.
       resource.env = read_environment(table, TemplateScope{{""}, false, true, resource_names()}, true);
       if (const Node* const launch = table.find("launch")) resource.launch = read_launch(*launch);
       job_.resources.push_back(std::move(resource));
@@ -127,7 +127,7 @@ class JobReader {
     detail::check_stages(tables, job_, problems_);
   }
 
-  /// Without its columns nothing can be said about the placeholders of a table.
+  /// The placeholders of a table can be checked only if its columns are known.
   bool read_inputs(const TableReader& table, JobTask& task) {
     if (!inputs_.is_from(table)) return inputs_.read(table, task.inputs);
     if (!task.from) return false;
@@ -362,7 +362,7 @@ class JobReader {
   Rules rules_;
   format::FieldReader fields_{resources_, tasks_, capacities_, rules_, problems_};
   std::vector<const Node*> output_nodes_;
-  std::vector<bool> has_columns_;  // by type: they are known
+  std::vector<bool> has_columns_;  // by type: whether its columns are known
 };
 
 }  // namespace

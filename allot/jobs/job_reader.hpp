@@ -1,4 +1,4 @@
-// Job files: a Job, or every problem of the file and of those it names. The shape is in
+// Job files: a Job, or all problems of the file and of the files that it names. The format is in
 // docs/reference/jobs.md.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace allot {
 
 /// Reads a job file, `.toml` or `.json` by its extension, with the inputs that it names; `-` is JSON from
-/// standard input, and so may be one of its `inputs_from`. Never throws for what is in the files.
+/// standard input, which may also be one of the `inputs_from`. Never throws because of the contents of files.
 ReadResult<Job> read_job(const std::string& path);
 
 /// A job of one task type, given without a file.
@@ -33,10 +33,10 @@ struct JobCommand {
   InputTable inputs;
 };
 
-/// The job that a file with this content would make: the same rules, the same messages.
+/// The job that a file with this content would give: the same rules, the same messages.
 ReadResult<Job> make_job(const JobCommand& command);
 
-/// The same for a text at hand. Paths in it are relative to `folder`; more tasks than `most` are refused.
+/// The same for a text in memory. Paths in it are relative to `folder`; more than `most` tasks are refused.
 ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source = {},
                               const std::string& folder = ".", std::size_t most = kMostInputs);
 

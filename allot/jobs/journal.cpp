@@ -36,7 +36,7 @@ using detail::seal;
 using detail::Statement;
 using detail::Transaction;
 
-/// What is kept of texts that others choose the length of.
+/// Limits for texts whose length others choose.
 constexpr std::size_t kMostError = 4096;
 constexpr std::size_t kMostText = std::size_t{1} << 20;
 
@@ -60,13 +60,13 @@ struct Event {
 using Record = std::variant<RunInfo, RunEnd, AttemptStart, Finish, Event, std::vector<LearntRate>,
                             std::vector<Prediction>>;
 
-/// While tasks are registered, whether to go on is asked after so many.
+/// Registration asks whether to go on after this many tasks.
 constexpr std::size_t kAskEvery = 1024;
 
 constexpr off_t kSmallestDatabase = 512;  // one page
 
-/// Makes the file, for its owner alone, if there is none; those that SQLite puts beside it follow its mode.
-/// The names beside it are not the user's choice: a link there would lead to a file that is none of ours.
+/// Creates the file, readable only by its owner, if there is none; files that SQLite puts beside it get the
+/// same mode. The user did not choose those names: a link there would lead to a file that is not ours.
 const std::string& private_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file >= 0) ::close(file);
@@ -74,7 +74,7 @@ const std::string& private_file(const std::string& path) {
     throw JournalError(JournalProblem::kIo, path + ": " + std::generic_category().message(errno));
   struct stat found {};
   if (file < 0 && ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
-    // SQLite would take it for empty.
+    // SQLite would take it for an empty database.
     if (found.st_size > 0 && found.st_size < kSmallestDatabase)
       throw JournalError(JournalProblem::kCorrupt, path + ": not a journal of allot");
     if (found.st_uid == ::geteuid() && (found.st_mode & 077U) != 0)
@@ -84,7 +84,7 @@ const std::string& private_file(const std::string& path) {
   return path;
 }
 
-/// The names of new files last only once their folder has reached the disk.
+/// The names of new files are durable only when their folder is on the disk.
 void sync_folder(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,11 +107,11 @@ struct Journal::State {
   JournalOptions options;
   detail::FileLock lock_file;
   Database database;
-  std::mutex database_mutex;                         // held during a transaction: the caller has some, too
+  std::mutex database_mutex;                         // held during a transaction; the caller has some, too
   std::unordered_map<std::string, KnownTask> known;  // until the tasks are registered
   std::vector<RegisteredTask> tasks;
   std::set<std::string, std::less<>> type_names;
-  std::unordered_set<std::string> redo;  // tasks that are pending again when they are registered
+  std::unordered_set<std::string> redo;  // tasks that become pending again when they are registered
   std::int64_t run = 0;
   std::unordered_map<std::int64_t, std::string> run_ids;  // of earlier runs; 0 has none
 
@@ -125,7 +125,7 @@ struct Journal::State {
   Clock::time_point first_queued;
   std::uint64_t queued = 0;   // records
   std::uint64_t durable = 0;  // records
-  std::uint64_t defeats = 0;  // commits that failed
+  std::uint64_t defeats = 0;  // failed commits
   bool flush_wanted = false;
   bool stopping = false;
   std::optional<JournalError> failed;
@@ -165,7 +165,7 @@ struct Journal::State {
   // ---- opening
 
   void open() {
-    // Asked before anything of somebody else's is changed.
+    // Checked before anything in another program's file is changed.
     const bool is_new = database.check_format(true);
     if (!is_new) {
       const std::string verdict = database.text("PRAGMA integrity_check(1)");
@@ -206,10 +206,10 @@ struct Journal::State {
     while (runs.step()) run_ids.emplace(runs.whole(0), runs.text(1));
   }
 
-  /// What was started and never ended was lost with the process that ran it.
+  /// Attempts without an end were lost with the process that ran them.
   void recover() {
     const Transaction transaction(database);
-    // Any one of several may have been the cause, and none is blamed.
+    // Any of several may have been the cause, so none is blamed.
     const bool shared = std::count_if(known.begin(), known.end(),
                                       [](const auto& entry) { return entry.second.is_open_attempt; }) > 1;
     if (shared) database.execute("UPDATE attempts SET forgiven = 1 WHERE status = 'started'");
@@ -248,7 +248,7 @@ struct Journal::State {
       throw JournalError(JournalProblem::kChanged,
                          path + ": belongs to a job that was defined differently" + changes);
     }
-    database.execute("DELETE FROM definitions WHERE part = 'from'");  // a type may have none any more
+    database.execute("DELETE FROM definitions WHERE part = 'from'");  // a type may no longer have one
     Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");
     for (const WorkDefinition& now : work) keep.with(now.type, now.part, now.resource, now.text).run();
   }
@@ -286,7 +286,7 @@ struct Journal::State {
     return states;
   }
 
-  /// Its final record is an attempt as any other now, and what failed before does not count any more.
+  /// Its final record becomes an ordinary attempt, and earlier failures do not count any more.
   void reopen(KnownTask& task, const std::string& name) {
     Statement(database, "UPDATE tasks SET final = NULL, seal = ? WHERE id = ?")
         .with(seal(name, task.type, 0, ""), task.id)
@@ -303,11 +303,11 @@ struct Journal::State {
     if (is_first) first_queued = Clock::now();
     queue.push_back(std::move(record));
     ++queued;
-    if (is_first) wake.notify_one();  // for the others of the group the writer waits anyway
+    if (is_first) wake.notify_one();  // for the other records of the group the writer waits anyway
   }
 
   void write_loop() {
-    std::vector<Record> batch;  // kept when it could not be written
+    std::vector<Record> batch;  // kept if it could not be written
     std::unique_lock guard(mutex);
     while (true) {
       wake.wait(guard, [&] { return stopping || flush_wanted || (!queue.empty() && !failed); });
@@ -330,7 +330,7 @@ struct Journal::State {
         }
         failed = std::move(error);
         const std::uint64_t one = 1;
-        // Full only after 2^64 groups that nobody read.
+        // The counter is full only after 2^64 groups that nobody read.
         if (::write(event, &one, sizeof one) < 0) errno = 0;
       }
       done.notify_all();
@@ -442,7 +442,7 @@ std::int64_t Journal::task_id(std::size_t task) const { return state_->tasks.at(
 const std::string& Journal::last_run(std::size_t task) const {
   static const std::string kNone;
   const auto it = state_->run_ids.find(state_->tasks[task].last_run);
-  // It becomes part of a path; what this program wrote is letters, digits and dashes.
+  // It becomes part of a path; ids from this program consist of letters, digits and dashes.
   const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
   const bool is_known = it != state_->run_ids.end() && it->second.size() <= 64 &&
                         std::all_of(it->second.begin(), it->second.end(), is_plain);
@@ -478,11 +478,11 @@ std::optional<std::string> move_aside(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   try {
-    // With its log folded in, the journal is one file.
+    // After a checkpoint of its log, the journal is one file.
     const Database database(path, path, SQLITE_OPEN_READWRITE, "");
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (const JournalError&) {
-    // Damaged, or no journal: moved as it is.
+    // Damaged, or not a journal: moved unchanged.
   }
   std::string to;
   for (int number = 1; to.empty() || fs::exists(to, error) || fs::exists(to + "-wal", error); ++number) {

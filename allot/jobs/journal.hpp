@@ -1,5 +1,5 @@
-// What was done: every attempt of every task, on disk. Whatever happens to the process or the machine, a task
-// has at most one final record here, and one that was acknowledged stays. docs/reference/journal.md
+// The journal: every attempt of every task, on disk. Even after a crash of the process or the machine, a task
+// has at most one final record, and an acknowledged record is kept. docs/reference/journal.md
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@ namespace allot {
 
 enum class JournalProblem {
   kLocked,   ///< another run has it open
-  kChanged,  ///< it belongs to work that was defined otherwise
-  kCorrupt,  ///< it is damaged, or no journal
+  kChanged,  ///< its work was defined differently
+  kCorrupt,  ///< it is damaged, or not a journal
   kIo,       ///< it cannot be read or written: permissions, a full disk
 };
 
-/// `what()` names the file and says what to do.
+/// `what()` names the file and what to do.
 class JournalError : public std::runtime_error {
  public:
   JournalError(JournalProblem kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -35,14 +35,15 @@ class JournalError : public std::runtime_error {
 };
 
 struct JournalOptions {
-  bool accept_changed = false;          ///< go on although the definition of the work is another one
-  bool retry_failed = false;            ///< tasks that failed for good are pending again
-  int most_requeues = 3;                ///< a task is queued again so often after attempts lost alone
-  std::chrono::milliseconds group{10};  ///< a record waits so long at most until its group is committed
-  std::string vfs;                      ///< SQLite's; empty: the default one
+  bool accept_changed = false;          ///< continue even if the definition of the work has changed
+  bool retry_failed = false;            ///< tasks that failed finally are pending again
+  int most_requeues = 3;                ///< how often a task is queued again after attempts that were lost
+                                        ///< alone
+  std::chrono::milliseconds group{10};  ///< maximum wait of a record until its group is committed
+  std::string vfs;                      ///< SQLite's virtual file system; empty: the default one
 };
 
-/// A run, as its row in the journal has it.
+/// A run, as recorded in the journal.
 struct RunInfo {
   std::string id;  ///< ALLOT_RUN_ID
   std::string job;
@@ -52,28 +53,28 @@ struct RunInfo {
   double start_unix = 0;
 };
 
-/// The journal of a job, held open by its one writer. Records are queued and written by a thread of its own
-/// in groups, each synchronised with the disk. All functions but failure(), committed() and committed_fd()
-/// are for one thread; none of those that queue blocks on the disk.
+/// The journal of a job, held open by its only writer. Records are queued, and a separate thread writes them
+/// in groups, each synchronised with the disk. All functions except failure(), committed() and committed_fd()
+/// must be called from one thread; those that queue never block on the disk.
 class Journal final : public RunJournal {
  public:
-  /// Opens the file or makes it: takes the lock (which dies with the process), checks that it is sound, marks
-  /// attempts that were never ended as lost (for the last time: final; where several were lost at once, that
-  /// counts against none of them). Throws JournalError.
+  /// Opens or creates the file: takes the lock (which ends with the process), checks the file, and marks
+  /// attempts without an end as lost. The task fails finally if it has been lost too often; attempts that
+  /// were lost together do not count. Throws JournalError.
   explicit Journal(const std::string& path, JournalOptions options = {});
-  /// Waits until all is durable, if it can be.
+  /// Waits until all records are durable, if possible.
   ~Journal() override;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// These tasks, by the texts of their identities, are to be done again although they may have their final
-  /// record: register_tasks makes them pending, and keeps their history. To be called before it.
+  /// Tasks to do again even if they have a final record, by the texts of their identities: register_tasks
+  /// makes them pending and keeps their history. Call it before register_tasks.
   void redo(std::span<const std::string> tasks);
 
-  /// Tells it the tasks of the job, by the texts of their identities, all different, each with the index of
-  /// its type's name, and what each type does; returns how far each has come. The tasks are known by their
-  /// place in `items` from here on. To be called once, before any attempt. Throws JournalError: kChanged,
-  /// naming the type and both definitions, when an attempt of a type was made under another definition.
+  /// Registers the tasks of the job and what each type does, and returns the state of each task. Identities
+  /// must be different; each item has the index of its type's name. From here on, tasks are identified by
+  /// their position in `items`. Call it once, before any attempt. Throws JournalError: kChanged, naming the
+  /// type and both definitions, if an attempt of a type was made under another definition.
   std::vector<TaskState> register_tasks(std::span<const JobItem> items, std::span<const std::string> types,
                                         std::span<const WorkDefinition> work);
   std::vector<TaskState> register_tasks(const Job& job, std::span<const JobItem> items);
@@ -84,8 +85,8 @@ class Journal final : public RunJournal {
 
   const std::string& last_run(std::size_t task) const override;
 
-  /// On the disk when it returns: whatever a task makes from now on is known to be this run's, however soon
-  /// the run is killed. Throws JournalError where it cannot be written.
+  /// On disk when it returns: everything that a task writes from now on is known to belong to this run, even
+  /// if the run is killed at once. Throws JournalError if it cannot be written.
   void begin_run(const RunInfo& run);
   void end_run(std::string outcome, double end_unix) override;
   void start(AttemptStart start) override;
@@ -95,7 +96,7 @@ class Journal final : public RunJournal {
   void note_prediction(std::vector<Prediction> plan) override;
 
   std::uint64_t committed() const noexcept override;  ///< thread-safe
-  /// An eventfd that becomes readable after a group was committed, or the writer failed; read it to reset it.
+  /// An eventfd that becomes readable after a group was committed or the writer failed; read it to reset it.
   int committed_fd() const noexcept;
   void flush() override;
   std::optional<std::string> failure() const override;  ///< thread-safe
@@ -105,8 +106,8 @@ class Journal final : public RunJournal {
   std::unique_ptr<State> state_;
 };
 
-/// Moves a journal out of the way, with the files that belong to it: to PATH.1, or the next number that is
-/// free. Returns where it is now; nothing when there was none. Throws JournalError: kLocked, kIo.
+/// Moves a journal and its accompanying files to PATH.1, or the next free number. Returns the new path;
+/// nothing if there was no journal. Throws JournalError: kLocked, kIo.
 std::optional<std::string> move_aside(const std::string& path);
 
 }  // namespace allot

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using detail::Database;
 using detail::Statement;
 
-/// A folder of its own for a copy; gone with this.
+/// A temporary folder for a copy; the destructor removes it.
 class Scratch {
  public:
   Scratch() {
@@ -33,7 +33,7 @@ class Scratch {
     fs::remove_all(folder_, ignored);
   }
 
-  /// A copy of the journal, with the log that belongs to it.
+  /// A copy of the journal and its log.
   std::string copy(const std::string& path) const {
     const fs::path to = fs::path(folder_) / "journal";
     std::error_code error;
@@ -47,7 +47,7 @@ class Scratch {
   std::string folder_;
 };
 
-/// The columns of all rows as members; without a database none.
+/// The columns of all rows as members; nothing without a database.
 template <typename Row, typename... Members>
 std::vector<Row> all(const Database* database, const char* sql, Members... columns) {
   std::vector<Row> out;
@@ -67,7 +67,7 @@ bool is_in_use(const std::string& path) { return detail::FileLock::is_held(path)
 struct JournalReader::State {
   std::unique_ptr<Scratch> scratch;
   std::unique_ptr<Database> database;
-  bool is_new = false;  ///< made, but nothing was ever committed to it: its run has just begun, or was killed
+  bool is_new = false;  ///< created, but nothing was ever committed: its run has just begun, or was killed
   const Database* written() const noexcept { return is_new ? nullptr : database.get(); }
 
   explicit State(const std::string& path) {
@@ -79,7 +79,7 @@ struct JournalReader::State {
       open(path, path, SQLITE_OPEN_READONLY);
     } catch (const JournalError& problem) {
       if (problem.kind() != JournalProblem::kIo || ::access(path.c_str(), R_OK) != 0) throw;
-      // Where nothing can be written, SQLite cannot read a log: it does so in a copy.
+      // SQLite cannot read a log if it cannot write there: it reads a copy.
       scratch = std::make_unique<Scratch>();
       open(scratch->copy(path), path, SQLITE_OPEN_READWRITE);
     }
@@ -87,7 +87,7 @@ struct JournalReader::State {
 
   void open(const std::string& file, const std::string& name, int flags) {
     database = std::make_unique<Database>(file, name, flags, "");
-    database->execute("BEGIN");  // what is read first is the moment that all is read of
+    database->execute("BEGIN");  // the first read fixes the snapshot for all later reads
     is_new = database->check_format(true);
   }
 };

@@ -40,43 +40,44 @@ struct TaskTotals {
 
 /// Which attempts to read.
 struct AttemptFilter {
-  /// As they ended; kFailed: those that timed out or were lost for good, too.
+  /// How they ended; kFailed also includes those that timed out or were lost finally.
   std::optional<AttemptStatus> status;
   std::string type;
 };
 
-/// A task as the journal knows it.
+/// The state of a task in the journal.
 struct TaskRow {
   TaskState state;
-  bool is_open_attempt = false;  ///< the last attempt has no end: it is going on, or was lost with its run
+  bool is_open_attempt = false;  ///< the last attempt has no end: it is still running, or was lost with its
+                                 ///< run
   double last_start_unix = 0;    ///< of its last attempt; 0 without one
 };
 
-/// Whether a run has the journal open at the moment. True if that is unknown.
+/// Whether a run has the journal open now. True if that is unknown.
 bool is_in_use(const std::string& path);
 
-/// A snapshot of a journal, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
-/// An empty file, which its run has created but not written to yet, reads as an empty journal.
+/// A snapshot of a journal: it does not change during the life of this object. Changes nothing on disk. Not
+/// thread-safe. An empty file, which its run has created but not written to yet, reads as an empty journal.
 class JournalReader {
  public:
-  /// Throws JournalError: kIo when there is no such file, kCorrupt when it is damaged or no journal.
+  /// Throws JournalError: kIo if the file does not exist, kCorrupt if it is damaged or not a journal.
   explicit JournalReader(const std::string& path);
   JournalReader(JournalReader&&) noexcept;
   JournalReader& operator=(JournalReader&&) noexcept;
   ~JournalReader();
 
-  /// In the order of their starts. Throws JournalError(kCorrupt) for damage met on the way.
+  /// In order of start. Throws JournalError(kCorrupt) if it meets damage.
   void for_each_attempt(const std::function<void(const AttemptRow&)>& visit,
                         const AttemptFilter& filter = {}) const;
   std::vector<RunRow> runs() const;
   std::vector<EventRow> events() const;
   std::vector<LearntRate> rates() const;
-  std::vector<Prediction> predictions() const;  ///< in the order of time
+  std::vector<Prediction> predictions() const;  ///< in order of time
   std::vector<TaskTotals> totals() const;       ///< by type, in the order of the job
-  /// How far each task has come, by the text of its identity, after the checks that a run makes before it
-  /// goes on. Throws JournalError(kCorrupt).
+  /// The state of each task by the text of its identity, after the same checks that a run makes before it
+  /// continues. Throws JournalError(kCorrupt).
   std::unordered_map<std::string, TaskRow> tasks() const;
-  /// What has been defined otherwise since: lines for a message, or nothing.
+  /// The definitions that have changed since: lines for a message, or nothing.
   std::string changes(std::span<const WorkDefinition> work) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace allot {
 namespace {
 
-/// Absent where there is nothing: null in JSON.
+/// Absent if empty: null in JSON.
 std::optional<std::string> maybe(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -21,7 +21,7 @@ void visit_all(const auto& visit, const char* name, const Value& value, const Mo
   if constexpr (sizeof...(more) > 0) visit_all(visit, more...);
 }
 
-/// Calls `visit` with the name and the value of every column, in their order.
+/// Calls `visit` with the name and value of every column, in order.
 void for_each_column(const AttemptRow& a, const auto& visit) {
   visit_all(visit, "sequence", a.sequence, "run", a.run, "task", a.task, "type", a.type, "resource",
             a.resource, "slot", a.slot, "attempt", a.attempt, "status", to_string(a.status), "exit", a.exit,
@@ -60,7 +60,8 @@ std::string attempt_csv_header() {
 std::string attempt_csv(const AttemptRow& attempt) {
   std::string record;
   for_each_column(attempt, [&](const char*, const auto& value) {
-    record += (record.empty() ? "" : ",") + csv(value);  // the first is a number, never empty
+    record += (record.empty() ? "" : ",") + csv(value);  // the first column is a number, so the record is
+                                                         // never empty after it
   });
   return record;
 }

@@ -1,4 +1,4 @@
-// Attempts of a journal for other programs: a line of JSON or CSV each.
+// Attempts of a journal for other programs: one line of JSON or CSV each.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ std::string attempt_json(const AttemptRow& attempt);
 
 /// The names of the columns, without a line end.
 std::string attempt_csv_header();
-/// One record, without a line end (fields may hold some, quoted).
+/// One record, without a line end at its end (fields may contain line ends, quoted).
 std::string attempt_csv(const AttemptRow& attempt);
 
 }  // namespace allot

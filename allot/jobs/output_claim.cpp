@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "outputs-";
-/// Eight bytes for each of the most tasks that a job may have.
+/// Eight bytes for each task of the largest possible job.
 constexpr off_t kMostBytes = off_t{8} * static_cast<off_t>(kMostInputs + 1);
 
 std::string claims_folder() {
@@ -41,7 +41,7 @@ std::string claims_folder() {
   return !error && !make_private_folder(folder) ? folder : "";
 }
 
-/// A file, or a folder, that is closed again.
+/// A file or folder that closes itself.
 class File {
  public:
   File(const std::string& path, int flags)
@@ -65,7 +65,7 @@ bool lock(int file, short kind) {
   return ::fcntl(file, F_OFD_SETLK, &range) == 0;
 }
 
-/// The process first, then a number for each output, in order.
+/// The process number, then a number for each output, in order.
 using Claim = std::vector<std::uint64_t>;
 
 std::uint64_t number_of(const std::string& output) {
@@ -85,7 +85,7 @@ bool write_claim(int file, const Claim& claim) {
   return true;
 }
 
-/// The claim of a run that goes on; nothing when that run has ended.
+/// The claim of a run that is still running; nothing if that run has ended.
 std::optional<Claim> read_claim(int file) {
   struct stat found {};
   if (lock(file, F_RDLCK) || ::fstat(file, &found) != 0 || !S_ISREG(found.st_mode) ||
@@ -128,7 +128,7 @@ OutputClaim::OutputClaim(const std::vector<std::string>& outputs, const std::str
   Claim claim = {static_cast<std::uint64_t>(::getpid())};
   for (const auto& [number, output] : ours) claim.push_back(number);
 
-  // One at a time looks and claims.
+  // Only one process at a time checks and claims.
   const File turn(place, O_RDONLY | O_DIRECTORY);
   if (turn.get() < 0 || ::flock(turn.get(), LOCK_EX) != 0) return;
   std::error_code error;

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Links followed as far as the path exists; what cannot be looked at counts as it is written.
+/// Follows links as far as the path exists; the parts that cannot be read stay as written.
 fs::path real_folder(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path.empty() ? fs::path(".") : path, error);
@@ -39,7 +39,7 @@ std::string first_output_over(const std::vector<std::string>& outputs,
   std::unordered_set<std::string> spared;
   for (const std::string& file : files) spared.insert(real_output(file));
   std::unordered_map<std::string, std::pair<std::string, bool>>
-      folders;  // real name, and whether it is spared
+      folders;  // real name, and whether it is one of `files` or inside one
   for (const std::string& output : outputs) {
     const fs::path path(output);
     auto [it, is_new] = folders.try_emplace(path.parent_path().string());

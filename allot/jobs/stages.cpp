@@ -9,14 +9,14 @@
 namespace allot {
 namespace {
 
-/// An output as the task that takes it should see it: as it is written, relative to the job's folder; where
-/// the task runs in another one, in full.
+/// An output as the path that its taker sees: as written, relative to the job's folder; absolute if the taker
+/// runs in another folder.
 std::string taken_path(std::string output, const Job& job, const JobTask& taker) {
   if (!taker.directory.empty()) {
     const std::filesystem::path folder = std::filesystem::absolute(job.folder).lexically_normal();
     return (folder / output).lexically_normal().string();
   }
-  if (output.starts_with('-')) output.insert(0, "./");  // no file becomes an option
+  if (output.starts_with('-')) output.insert(0, "./");  // no file name becomes an option
   return output;
 }
 

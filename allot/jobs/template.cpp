@@ -21,7 +21,7 @@ constexpr std::array<Named, 9> kFixed = {{{"", Placeholder::kInput},
                                           {"%%", Placeholder::kSlots},
                                           {"out", Placeholder::kOutput}}};
 
-/// Of a path.
+/// The path forms.
 constexpr std::span<const Named> kForms = std::span(kFixed).subspan(1, 4);
 
 bool is_known(Placeholder placeholder, const TemplateScope& scope) noexcept {
@@ -35,7 +35,7 @@ std::string_view base(std::string_view path) noexcept {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// Up to the last dot of the last step. A dot at either end of it begins no extension.
+/// Up to the last dot of the last step. A dot at either end of the step does not begin an extension.
 std::string_view without_suffix(std::string_view path) noexcept {
   const std::size_t start = path.size() - base(path).size();
   const std::size_t dot = path.rfind('.');

@@ -15,13 +15,13 @@ bool is_name_start(char c) noexcept {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '(' || c == '{';
 }
 
-/// Takes a line apart, character by character.
+/// Splits a line, character by character.
 class Splitter {
  public:
   Splitter(std::string_view text, std::vector<std::string>& problems) : text_(text), problems_(problems) {}
 
   std::vector<std::string> run() {
-    // Line ends around a command, as in a TOML string of several lines, say nothing.
+    // Line ends around a command, as in a multi-line TOML string, have no meaning.
     const std::size_t first = text_.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return {};
     text_ = text_.substr(first, text_.find_last_not_of(" \t\r\n") + 1 - first);
@@ -139,7 +139,7 @@ std::string quote_word(std::string_view word) { return quote::shell(word); }
 std::string join_command(std::span<const std::string> words) {
   std::string out;
   for (const std::string& word : words) {
-    // A first word with '=' would be an assignment.
+    // As the first word, a word with '=' would be an assignment.
     const bool assigns = out.empty() && word.find('=') != std::string::npos;
     const std::string quoted = quote_word(word);
     out += (out.empty() ? "" : " ") + (assigns && quoted == word ? "'" + word + "'" : quoted);

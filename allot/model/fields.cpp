@@ -5,7 +5,7 @@
 namespace allot {
 namespace {
 
-/// What must be above 0 is at least this.
+/// The smallest value of a number that must be positive.
 constexpr double kPositive = 1 / kMaxNumber;
 constexpr auto kMost = static_cast<double>(kMaxCount);
 constexpr std::array<std::string_view, 2> kKinds = {"gp", "sa"};

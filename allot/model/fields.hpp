@@ -13,7 +13,7 @@
 
 namespace allot {
 
-/// A value that is read and written by code of its own: what it is, in words and as JSON Schema.
+/// A value with its own code for reading and writing: its description in words and as JSON Schema.
 struct Special {
   std::string_view value;
   std::string_view schema;
@@ -33,12 +33,12 @@ struct Field {
   std::string_view key;
   Member<Owner> member;
   std::string_view help;         ///< one line
-  std::string_view absent = {};  ///< what holds where it is not given, unless the default says it
+  std::string_view absent = {};  ///< the meaning of an absent key, unless the default says it
   bool required = false;
   double least = 0;  ///< of a number
   double most = kMaxNumber;
-  std::string_view unit = {};               ///< of a number; what is in "s" may be a text such as "10m"
-  std::string_view column = {};             ///< what Python calls the values of all entries
+  std::string_view unit = {};               ///< of a number; a value in "s" may be a text such as "10m"
+  std::string_view column = {};             ///< Python's name for the values of all entries
   std::span<const std::string_view> words;  ///< of an enumeration, in its order
   bool is_for_jobs = true;                  ///< job files have it, too
 };

@@ -10,7 +10,7 @@ namespace allot {
 
 namespace {
 
-/// The part of a capacity that is rounding, when needs are added up: 0.1 and 0.2 fit into 0.3.
+/// The part of a capacity by which sums of needs may exceed it through rounding: 0.1 and 0.2 fit into 0.3.
 constexpr double kRoundingOfNeeds = 1e-9;
 
 std::vector<PairId> all_pairs(const System& system) {
@@ -28,7 +28,7 @@ Filling::Filling(const System& system, Of capacities) : Filling(system, capaciti
 Filling::Filling(const System& system, Of capacities, std::span<const PairId> pairs) : begin_{0} {
   constexpr std::size_t kUnused = ~std::size_t{0};
   std::vector<std::size_t> place(system.capacity_count(),
-                                 kUnused);  // capacities that nobody needs are left out
+                                 kUnused);  // capacities without needs are left out
   for (const auto [i, j] : pairs) {
     for (const Draw& draw : system.needs(i, j)) {
       if (system.is_shared(draw.capacity) != (capacities == Of::kShared)) continue;
@@ -64,7 +64,7 @@ void Filling::make_room() {
   active_.reserve(levels_.size());
 }
 
-/// Where the next capacity is used up, and marks it.
+/// Returns the level at which the next capacity is used up, and marks that capacity as full.
 double Filling::next_stop(double level) {
   std::fill(rising_.begin(), rising_.end(), 0.0);
   for (const std::size_t pair : active_) {
@@ -119,14 +119,14 @@ EvenSharing::Service EvenSharing::operator()(std::span<const double> tasks) {
 
 namespace {
 
-/// Capacities as points, tasks that need two of them as lines between them: two colours are enough unless
-/// some lines go round in an odd circle.
+/// A graph with capacities as points, and tasks that need two of them as lines between them. Two colours are
+/// enough unless some lines form an odd cycle.
 class Circles {
  public:
   explicit Circles(std::size_t points) : parent_(points), is_opposite_(points) {
     for (std::size_t at = 0; at < points; ++at) parent_[at] = at;
   }
-  /// Whether the line closes an odd circle.
+  /// Whether the line closes an odd cycle.
   bool closes_odd(std::size_t a, std::size_t b) {
     const auto [root_a, turned_a] = root(a);
     const auto [root_b, turned_b] = root(b);

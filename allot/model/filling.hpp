@@ -24,9 +24,9 @@ class Filling {
  public:
   enum class Of { kHeld, kShared };
   Filling(const System& system, Of capacities);
-  /// Of capacities of which there is 1 each, by what every pair takes of each of them; 0: nothing.
+  /// For capacities of amount 1 each. `needs[r][pair]`: how much of capacity r the pair takes; 0: none.
   Filling(std::span<const std::vector<double>> needs, std::size_t pairs);
-  /// As if there were no other pairs. `tasks` and levels are then in this order.
+  /// For these pairs only. `tasks` and the levels are then in the order of `pairs`.
   Filling(const System& system, Of capacities, std::span<const PairId> pairs);
 
   /// The level of every pair, row by row, for these numbers of tasks; 1 for pairs without tasks. Valid until
@@ -37,7 +37,7 @@ class Filling {
   void make_room();
   double next_stop(double level);
 
-  std::vector<Draw> draws_;             // of capacities as they are numbered here
+  std::vector<Draw> draws_;             // by the numbers that capacities have here
   std::vector<std::size_t> begin_;      // by pair
   std::vector<CapacityId> capacities_;  // of the system
   std::vector<double> amounts_;
@@ -74,7 +74,7 @@ class EvenSharing {
 
 /// Whether whole tasks may get less of a held capacity than the fluid levels, for these numbers of tasks of
 /// each pair: some capacity is too small for all of them and is not filled by a whole number of equal needs,
-/// or needs of several capacities go round in an odd circle.
+/// or needs of several capacities form an odd cycle.
 bool has_lumps(const System& system, std::span<const double> tasks);
 
 /// Why even sharing has no formula for the system, as a sentence: tasks with needs run on an fcfs resource.

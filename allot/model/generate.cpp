@@ -12,7 +12,7 @@
 namespace allot {
 namespace {
 
-/// Each kind of draw has a stream of its own, so that asking for priorities leaves the rates as they were.
+/// Each kind of draw has its own stream, so that asking for priorities does not change the rates.
 enum Purpose : std::uint64_t { kRateStream, kCounts, kPriorities, kPowers };
 
 void check(const GenerateOptions& options, std::size_t size) {

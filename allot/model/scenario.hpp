@@ -43,7 +43,7 @@ struct MeasuredRate {
   Count runs = 0;               ///< behind this rate
   std::optional<double> alone;  ///< the rate while nothing else runs
   std::optional<double> mixed;  ///< the rate while all resources run a mix
-  bool converged = true;        ///< to the precision asked for
+  bool converged = true;        ///< to the requested precision
   friend bool operator==(const MeasuredRate&, const MeasuredRate&) = default;
 };
 

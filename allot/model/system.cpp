@@ -101,7 +101,7 @@ void System::derive() {
         reach(j) < r.min_depth) {
       continue;
     }
-    double common = 0;  // with one rate for all, fcfs is exact however many wait
+    double common = 0;  // with one rate for all, fcfs is exact, however many tasks wait
     for (const TaskType i : types()) {
       if (count(i) == 0 || !can_run(i, j)) continue;
       approximate_ |= common != 0 && rate(i, j) != common;

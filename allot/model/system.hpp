@@ -57,8 +57,8 @@ struct ResourceNumber {
   friend bool operator==(const ResourceNumber&, const ResourceNumber&) = default;
 };
 
-/// One task type and the threads that run it. Job files and dispatchers use the same struct, so that they
-/// have every new member, too.
+/// One task type and the threads that run it. Job files and dispatchers use the same struct, so every new
+/// member exists there, too.
 struct TaskClass {
   std::string name;
   Count count = 0;                     ///< threads whose tasks are of this type: N_i
@@ -152,10 +152,10 @@ class System {
   /// The most tasks that could ever be at a resource: the threads of all types that can run there.
   Count reach(ResourceId j) const noexcept { return reach_[j]; }
   /// Whether some state has no exact throughput formula: an fcfs resource with several servers at which tasks
-  /// of different rates can wait, or held needs that do not fill their capacity. Whether a given state is one
-  /// of those is in its Performance.
+  /// of different rates can wait, or held needs that do not fill their capacity. The Performance of a state
+  /// says whether it is one of these.
   bool approximate() const noexcept { return approximate_; }
-  /// Whether every type's home is its fastest resource (the paper's affinity rule, as its prose has it).
+  /// Whether every type's home is its fastest resource (the paper's affinity rule, as stated in its prose).
   bool has_affinity() const noexcept;
 
   /// Copies with one change. They throw like the constructor.
@@ -207,8 +207,8 @@ class System {
   bool is_joined_ = false;
 };
 
-/// The largest count of threads of a type, servers of a resource or minimum depth: beyond it is a typing
-/// error.
+/// The largest count of threads of a type, servers of a resource or minimum depth: anything larger is a
+/// typing error.
 inline constexpr Count kMaxCount = 1'000'000'000;
 
 /// Every task at its home: the paper's diagonal start, and Best Fit.

@@ -5,7 +5,7 @@
 namespace allot {
 namespace {
 
-/// Fills in what follows from X_i and X_j.
+/// Derives the other members from X_i and X_j.
 void complete(const System& system, Performance& p) {
   p.throughput = 0;
   for (const double x : p.throughput_by_resource) p.throughput += x;
@@ -27,7 +27,7 @@ void complete(const System& system, Performance& p) {
   }
 }
 
-/// Whether tasks of different rates sit at resource j.
+/// Whether tasks with different rates are at resource j.
 bool rates_differ(const System& system, const Assignment& assignment, ResourceId j) noexcept {
   double common = 0;
   for (const TaskType i : system.types()) {
@@ -38,7 +38,7 @@ bool rates_differ(const System& system, const Assignment& assignment, ResourceId
   return false;
 }
 
-/// Adds what pairs complete that share by the two fillings: all but those at fcfs resources.
+/// Adds the completions of pairs that share by the two fillings: all pairs except those at fcfs resources.
 void add_filled(const System& system, const Assignment& assignment, Performance& p) {
   std::vector<double> tasks(system.type_count() * system.resource_count());
   const PairSpan by_pair(tasks, system.resource_count());

@@ -93,7 +93,7 @@ Performance evaluate_time_shares(const System& system, std::span<const double> t
 double priority_error(std::span<const double> throughput_by_task, double throughput,
                       std::span<const double> shares) noexcept;
 
-/// Relative tolerance within which a floor counts as met: rounding in the sums, nothing more.
+/// Relative tolerance within which a floor counts as met: it covers only rounding in the sums.
 inline constexpr double kFloorTolerance = 1e-9;
 
 /// The sum of the relative amounts by which floors are missed; 0 if all are met.

@@ -160,7 +160,7 @@ std::string Rules::name_of(CapacityId r) const {
                                        : (*capacities_)[index(r) - resources_->size()].name;
 }
 
-/// Whether what a type takes is there to be taken.
+/// Checks that the needs of a type can be met.
 void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> runs, std::string_view what,
                   std::string_view key) {
   for (std::size_t k = 0; k < task.needs.size(); ++k) {
@@ -308,7 +308,8 @@ void Rules::runs_somewhere(const FieldPlace& place, TaskType task, const std::ve
                       " can run nowhere: its 'rates' need a rate > 0 on at least one resource");
 }
 
-/// Whether some count falls below 0 or rises beyond the limit as the changes come due; equal times in order.
+/// Checks that no count falls below 0 or rises above the limit when the changes apply by time; changes at the
+/// same time apply in order.
 void Rules::counts_over_time(const std::vector<TaskClass>& tasks,
                              const std::vector<PopulationChange>& population) {
   if (!all_sound("tasks", "count")) return;
@@ -334,7 +335,7 @@ void Rules::counts_over_time(const std::vector<TaskClass>& tasks,
   }
 }
 
-/// What is said of a type whose tasks are not those of threads of its own.
+/// Worth and response time limits that a type must not have, since `threads` visit it or its tasks arrive.
 void Rules::limits_of_visited(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads,
                               const std::vector<Arrivals>& arrivals) {
   std::vector<bool> is_visited(tasks.size());

@@ -26,12 +26,12 @@ struct FieldPlace {
   std::optional<std::size_t> element;  ///< of a value that is an array
   std::string inmost = {};             ///< a name within that of `inner`
 };
-/// As an InvalidModel has it.
+/// In the form that InvalidModel uses.
 std::string to_string(const FieldPlace& place);
 
 struct Violation {
   FieldPlace place;
-  /// What is wrong. Where it begins with "must", it is about the value at the place.
+  /// What is wrong. A message that begins with "must" is about the value at the place.
   std::string message;
   std::string value = {};           ///< the actual value; empty if that does not help
   std::optional<FieldPlace> first;  ///< for duplicates: the first place
@@ -50,25 +50,25 @@ class Rules {
            std::optional<FieldPlace> first = {});
   const std::vector<Violation>& found() const noexcept { return found_; }
 
-  /// What each field of an entry must be by itself.
+  /// Checks each field of an entry by itself.
   template <typename Owner>
   void fields(std::string_view table, std::size_t entry, const Owner& owner,
               std::span<const Field<Owner>> fields);
-  /// Not empty, printable, unique. `noun`: what has the names.
+  /// Not empty, printable, unique. `noun`: what the names stand for.
   void names(std::string_view table, std::string_view noun, std::span<const std::string_view> names);
   /// For all types or for none, and not all 0.
   void priorities(std::span<const std::optional<double>> priorities);
-  /// Of the whole: a name, which may be empty, and a limit.
+  /// The name of the scenario, which may be empty, and its power limit.
   void scenario(std::string_view name, const std::optional<double>& power_cap);
   void title(std::string_view name);
-  /// One type at most may have `what` on an accelerator.
+  /// At most one type may have `what` on an accelerator.
   void accelerator(std::size_t entry, const Resource& resource, std::span<const std::string_view> users,
                    std::string_view what);
 
-  /// Names of their own, and amounts.
+  /// Unique names that no resource has, and valid amounts.
   void capacities(const std::vector<Resource>& resources, const std::vector<Capacity>& capacities);
-  /// What each task type must be by itself, and needs that can be met. `runs`: > 0 where the type can run;
-  /// `what`: that it has there, under `key`.
+  /// Checks each task type by itself, and that its needs can be met. `runs`: > 0 where the type can run.
+  /// `what`: the word for what a type must have under `key` to run on a resource.
   void tasks(const std::vector<Resource>& resources, const std::vector<Capacity>& capacities,
              const std::vector<TaskClass>& tasks, std::span<const Field<TaskClass>> fields,
              const PerPair<double>& runs, std::string_view what, std::string_view key);
@@ -85,7 +85,7 @@ class Rules {
   void measured(const std::vector<MeasuredRate>& measured);
 
  private:
-  /// As `add`, of values that are sound by themselves.
+  /// Like `add`, for values that are valid by themselves.
   void conclude(FieldPlace place, std::string message);
   void check_whole(const FieldPlace& place, Count value, double least, double most);
   void check_number(const FieldPlace& place, double value, double least, double most);
@@ -109,7 +109,7 @@ class Rules {
   std::set<std::tuple<std::string_view, std::string_view, std::size_t>> wrong_;  // table, key, entry
 };
 
-/// What a number must be, as in "must be a finite number >= 0"; empty where it is.
+/// The rule that a number breaks, such as "must be a finite number >= 0"; empty if it breaks none.
 std::string wanted_number(double value, double least, double most);
 /// The same for a rate.
 std::string wanted_rate(double rate);

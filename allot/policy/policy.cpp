@@ -29,7 +29,7 @@ std::vector<const PolicyInfo*> suitable_policies(const System& system, const Pol
     try {
       policy->make(system, options);
       policies.push_back(policy);
-    } catch (const InvalidModel&) {  // says what is missing
+    } catch (const InvalidModel&) {  // the system lacks something that the policy needs
     }
   }
   return policies;

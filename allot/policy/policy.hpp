@@ -33,8 +33,9 @@ struct Situation {
   /// `counts` then has the tasks in service.
   std::span<const Count> waiting;
   double now = 0;
-  /// Late binding with needs: `waiting` then has only the tasks that could start at the asking resource. Here
-  /// are all ready tasks, and what is free of each capacity; held ones are counted by whole tasks.
+  /// Late binding with needs: `waiting` then has only the tasks that could start at the asking resource.
+  /// `ready` has all ready tasks, and `free` what is free of each capacity; held ones are counted by whole
+  /// tasks.
   std::span<const Count> ready;
   std::span<const double> free;
 
@@ -76,11 +77,11 @@ class LateBinding {
   /// Whether `next` also gives a server tasks that the plan has elsewhere, where that pays. What it leaves is
   /// better off waiting.
   virtual bool helps_out() const noexcept { return false; }
-  /// Tasks of a type may belong to different parties: 0 for the type's own threads and for arrivals, k + 1
-  /// for the k-th group of threads. Whether each party has its own line.
+  /// Whether each party has its own line. Tasks of a type may belong to different parties: 0 for the type's
+  /// own threads and for arrivals, k + 1 for the k-th group of threads.
   virtual bool knows_parties() const noexcept { return false; }
-  /// The party whose task is taken, once its type is chosen: one that it `serves` and that waits. There is a
-  /// count for each party.
+  /// The party whose task is taken, once its type is chosen: one that it `serves` and that waits. `waiting`
+  /// has a count for each party.
   virtual std::size_t party(TaskType i, std::span<const Count> waiting) noexcept {
     (void)i, (void)waiting;
     return 0;
@@ -117,7 +118,7 @@ class Policy {
   /// does.
   virtual bool looks_at_sizes() const noexcept { return false; }
 
-  /// How many numbers it remembers; all are 0 at first.
+  /// The number of values that it remembers; all are 0 at first.
   virtual std::size_t memory_size() const noexcept { return 0; }
 
   /// The resource for a task of type i: one that can run it. O(R) or better, no allocation, does not throw.
@@ -149,13 +150,13 @@ class Policy {
 
 /// How the tasks in the system relate to the counts given to a policy.
 enum class Load : std::uint8_t {
-  kDeclared,  ///< they are those: a task that ends is followed by one of its type
-  /// Live, they are about those: where more than one task of a type is missing or too many, a target's
-  /// proportions are kept rather than the largest shortfall filled.
+  kDeclared,  ///< they match exactly: a task that ends is followed by one of its type
+  /// Live hosts: they match roughly. If more than one task of a type is missing or surplus, keeps a target's
+  /// proportions instead of filling the largest shortfall.
   kFollowed,
-  /// Live, and the type of the next task does not depend on what has ended: it comes from outside, or from
-  /// threads that take any type. Counts and shares say nothing then. A policy that holds a target sends a
-  /// task home, or to a free server that ends it sooner; `planned` plans for what arrives.
+  /// Live hosts, if the type of the next task does not depend on what has ended: it comes from outside, or
+  /// from threads that take any type. Counts and shares then mean nothing. A policy that holds a target sends
+  /// a task home, or to a free server that ends it sooner; `planned` plans for what arrives.
   kOpen,
 };
 
@@ -168,23 +169,23 @@ struct PolicyOptions {
   /// `planned`: the work besides the counts of the system. Used only while the policy is made; may be null.
   const Scenario* scenario = nullptr;
   /// Limits on each solve of `optimal` and `weighted`. About ten seconds by default, but counted in steps, so
-  /// that a target depends on the population alone; a deadline or a flag, which hold for `map` and `mis` too,
-  /// is for when the result is no longer wanted.
+  /// that a target depends on the population alone; a deadline or a flag, which also apply to `map` and
+  /// `mis`, are for results that are no longer wanted.
   StopLimits solve{.steps = 20'000'000};
   /// For live hosts with a sequence of targets: `optimal` also starts its search from it. Absent in
   /// simulations, where a target must depend on the system alone.
   std::optional<Assignment> start;
-  /// The same for `planned`, which leaves its own here.
+  /// The same for `planned`, which stores its own basis here.
   std::shared_ptr<PlanBasis> plan_basis;
-  std::optional<double> power_cap;  ///< of `planned`: mean watts, besides what the scenario says
+  std::optional<double> power_cap;  ///< of `planned`: mean watts, in addition to the scenario's limit
   Load load = Load::kDeclared;
-  /// Of an open load, for `planned`: completions per second of each type that what arrives allows.
+  /// For `planned` under an open load: the most completions per second of each type that the arrivals allow.
   std::vector<double> ceilings;
-  /// Likewise what arrives of each type per second, where as much is completed in all: then the plan is for
-  /// the largest multiple of it, since more of one type would not last. Else empty.
+  /// Likewise the arrivals of each type per second, if as many tasks are completed in all. The plan is then
+  /// for the largest multiple of them, since more of one type would not last. Otherwise empty.
   std::vector<double> arrivals;
-  /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
-  /// answer where that is better.
+  /// For live hosts that have milliseconds to spare: `map` also asks the short portfolio, and holds its
+  /// answer if that is better.
   bool look_further = false;
 };
 
@@ -195,7 +196,7 @@ enum class Looks : std::uint8_t {
   kNothing,
   kTotals,     ///< `totals` alone
   kWork,       ///< `remaining` alone, if there are no `counts`
-  kOwnCounts,  ///< `counts` of the task's own type alone, as a rule: see `kLookFurther`
+  kOwnCounts,  ///< usually `counts` of the task's own type alone: see `kLookFurther`
 };
 
 /// A policy: a name, a one-line summary, and a function that makes one for a system. It throws InvalidModel
@@ -211,8 +212,8 @@ struct PolicyInfo {
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
   bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
   Looks looks_at = Looks::kAll;      ///< the same for every system
-  bool remembers_by_type = false;    ///< a number for each type, which only placing that type looks at
-  /// A summary for runtime systems; if it is set, StarPU has the policy, too. Null: it has not.
+  bool remembers_by_type = false;    ///< one number per type, used only to place that type
+  /// A summary for runtime systems; if it is set, StarPU also has the policy; null: it does not.
   const char* runtime_summary = nullptr;
 };
 

@@ -6,16 +6,16 @@
 namespace allot {
 namespace {
 
-/// How much of a type's mean service the latest task makes up.
+/// The weight of the latest task in a type's mean service.
 constexpr double kMeanStep = 0.2;
 
-/// For kIdleFarAhead, in tasks of the type. Fewer to be far ahead of the plan, and units idle for nothing;
-/// more, and tasks are missing elsewhere. What was missed is to be made up for, but not for ever, and for the
-/// same time by all: one that can never keep up would else go before all others for ever.
+/// For kIdleFarAhead, in tasks of the type. With a smaller kFarAhead, servers idle for nothing; with a larger
+/// one, tasks are missing elsewhere. Missed service is made up for, but only up to a limit that is the same
+/// time for all types: otherwise a type that can never keep up would go before all others forever.
 constexpr double kFarAhead = 2;
 constexpr double kMissed = 100;
 
-/// The part of a resource for a type that has no weight there.
+/// The part of a resource for a type without weight there.
 constexpr double kStrayWeight = 0.01;
 
 }  // namespace
@@ -34,13 +34,14 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
   for (std::size_t i = 0; i < accounts_.size(); ++i) sum += given(i);
   const double stray = sum > 0 ? kStrayWeight * sum : 1.0;
   stray_ = stray;
-  // What a type is ahead is seconds of service: 20 ms that it had as a stray must not weigh like seconds once
-  // it has a weight.
+  // A type is ahead by seconds of service: 20 ms that it had without a weight must not count like seconds
+  // once it has one.
   const bool may_idle = when_ahead_ != WhenAhead::kServe;
   const double present = may_idle ? now_ : minimum_;
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     Account& account = accounts_[i];
-    // Where units idle at once, next to nothing counts as nothing: a type would wait for ages after one task.
+    // If servers idle at once, a negligible weight counts as none: the type would wait very long after one
+    // task.
     const double least = when_ahead_ == WhenAhead::kIdle ? stray : 0.0;
     const double weight = given(i) > least ? given(i) : stray;
     if (account.tag > present) account.tag = present + (account.tag - present) * account.weight / weight;
@@ -72,7 +73,7 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   idle_until_.reset();
   now_ = now;
 
-  // The present minimum is that of the types that were here at the latest call: those that come back start at
+  // The present minimum is over the types that were present at the latest call; types that come back start at
   // it.
   double least = kNever;
   for (const Account& account : accounts_) {
@@ -88,7 +89,7 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   if (least < kNever) {
     minimum_ = std::max(minimum_, least);
   } else if (may_idle) {
-    minimum_ = std::max(minimum_, now);  // nobody is owed anything for the time in which nobody asked
+    minimum_ = std::max(minimum_, now);  // time in which nobody asked gives no type a claim
   }
 
   std::optional<std::size_t> best;
@@ -120,7 +121,7 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   return task_type(*best);
 }
 
-/// When a type has a right to its next task by the clock.
+/// When the next task of a type is due by the clock.
 double ServiceOrder::earliest_start(Account& account) const noexcept {
   if (when_ahead_ == WhenAhead::kIdle) return account.tag;
   account.tag = std::max(account.tag, now_ - kMissed * longest_turn_);
@@ -132,7 +133,7 @@ bool ServiceOrder::may_start(TaskType i, double now) const noexcept {
   return reached(i) - ahead <= now;
 }
 
-/// What a task was expected to take, which is in service no more.
+/// Removes the expected service of a task that is no longer in service, and returns it.
 double ServiceOrder::take_charge(Account& account) noexcept {
   if (account.in_service == 0) return 0;
   const double charge = account.charged / static_cast<double>(account.in_service);

@@ -20,13 +20,14 @@ namespace {
 using detail::Bar;
 using detail::html_escape;
 
-constexpr std::size_t kMostLabels = 5000;   // bars with words of their own
-constexpr std::size_t kMostTroubles = 100;  // rows in the table of what went wrong
-constexpr double kLatest = 1e11;            // seconds since 1970: beyond, no clock was right
+constexpr std::size_t kMostLabels = 5000;   // bars with a label
+constexpr std::size_t kMostTroubles = 100;  // rows in the table of failures
+constexpr double kLatest = 1e11;            // seconds since 1970: a later time is a wrong clock
 constexpr double kLongest = 1e10;           // seconds of one attempt
 constexpr double kFastest = 1e15;           // completions per second
 
-/// What a page can show. A journal may hold what a clock gone wrong, or a worker that lies, once said.
+/// Whether a page can show it. A wrong clock or a faulty worker may have put impossible values into the
+/// journal.
 bool is_plausible(const AttemptRow& row) {
   const auto within = [](double value, double most) { return value >= 0 && value <= most; };
   return within(row.start_unix, kLatest) && within(row.wall_s, kLongest) && within(row.queue_s, kLongest) &&
@@ -66,7 +67,7 @@ Cell seconds_cell(double seconds) { return {seconds_text(seconds), seconds}; }
 Cell count_cell(std::int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
 Cell text_cell(std::string text) { return {std::move(text), std::nullopt}; }
 
-/// Names in the order in which they came.
+/// Names in order of appearance.
 class Names {
  public:
   std::size_t operator[](const std::string& name) {
@@ -88,7 +89,7 @@ struct PairSums {
   double wait_seconds = 0;
 };
 
-/// All that is read, in one pass over the attempts.
+/// All data of the page, read in one pass over the attempts.
 struct Content {
   Names types;
   Names resources;
@@ -98,7 +99,7 @@ struct Content {
   std::map<std::pair<std::size_t, std::size_t>, PairSums> pairs;
   std::vector<AttemptRow> troubles;
   std::map<AttemptStatus, std::int64_t> by_status;
-  std::size_t left_out = 0;  // attempts with times that cannot be
+  std::size_t left_out = 0;  // attempts with impossible times
   double last_moment = 0;
   double user = 0;
   double system = 0;
@@ -106,7 +107,7 @@ struct Content {
   explicit Content(const JournalReader& journal) {
     for (const TaskTotals& total : journal.totals()) types[total.type];
     journal.for_each_attempt([this](const AttemptRow& row) { add(row); });
-    // What is still going on has lasted until the last thing known.
+    // An attempt that still runs lasts until the last known moment.
     for (Bar& bar : bars) {
       if (bar.status == AttemptStatus::kStarted) bar.end = std::max(bar.start, last_moment);
       busy[bar.resource] += bar.end - bar.start;
@@ -119,7 +120,7 @@ struct Content {
       ++left_out;
       return;
     }
-    if (row.attempt == 0) {  // none was made: another task had failed
+    if (row.attempt == 0) {  // it was never attempted: another task had failed
       if (troubles.size() < kMostTroubles) troubles.push_back(row);
       return;
     }
@@ -156,7 +157,7 @@ struct Content {
   }
 };
 
-/// The same attempts by type: a row for each that runs beside others of its type.
+/// The same attempts by type: one row for each attempt that runs beside others of its type.
 std::string stages_svg(const Content& content, const std::vector<TaskTotals>& totals,
                        const detail::TimeAxis& axis) {
   std::vector<detail::SlotGroup> groups;
@@ -228,7 +229,7 @@ std::string legend(const Content& content, bool with_marks, bool with_prediction
   return out + "</ul>\n";
 }
 
-/// From the plans' promises by type to those in all: each plan replaces what the one before it promised.
+/// From predictions by type to totals: each plan replaces the predictions of the one before.
 std::vector<detail::PredictedTotal> totals_of(const std::vector<Prediction>& predictions) {
   std::vector<detail::PredictedTotal> out;
   for (const Prediction& prediction : predictions) {

@@ -1,4 +1,4 @@
-// What a journal shows: who ran what when, and how fast it went, as one page that opens offline.
+// The contents of a journal as one page that opens offline: what ran where and when, and how fast.
 #pragma once
 
 #include <string>
@@ -12,10 +12,9 @@ struct JournalPageInfo {
   std::string version;  ///< of the program, shown at the top
 };
 
-/// One HTML document, nothing fetched from anywhere: a Gantt chart of all slots, throughput over time with
-/// what the plans predicted, and tables. The same journal gives the same bytes. Its size is bounded: where
-/// there are too many attempts to be told apart, the chart shows how busy a slot was instead. Throws
-/// JournalError.
+/// One HTML document that fetches nothing: a Gantt chart of all slots, throughput over time with the
+/// predictions of the plans, and tables. The same journal gives the same bytes. The size is bounded: if there
+/// are too many attempts to draw each, the chart shows how busy a slot was instead. Throws JournalError.
 std::string journal_page(const JournalReader& journal, const JournalPageInfo& info);
 
 }  // namespace allot

@@ -12,7 +12,7 @@
 namespace allot {
 namespace {
 
-/// Started and never ended, as far as is recorded.
+/// Started, with no recorded end.
 bool has_no_end(const AttemptRow& row) {
   return row.status == AttemptStatus::kStarted || (row.status == AttemptStatus::kLost && !(row.wall_s > 0));
 }
@@ -55,7 +55,7 @@ std::string arguments_of(const AttemptRow& row) {
   return object.line();
 }
 
-/// What the counters need to know of a slice.
+/// The data of a slice for the counters.
 struct TracedAttempt {
   std::size_t type = 0;
   std::int64_t run = 0;
@@ -63,7 +63,7 @@ struct TracedAttempt {
   bool is_final = false;
 };
 
-/// Tasks of a type, over time.
+/// Counters of a type over time.
 struct TypeCounters {
   std::size_t running = 0;
   std::size_t waiting = 0;
@@ -114,7 +114,7 @@ class JournalTrace {
     return processes_[at];
   }
 
-  /// Something is known of this moment of the run.
+  /// Notes that something happened at this moment of the run.
   void see(std::int64_t run, std::int64_t at_ns) {
     std::int64_t& last = last_moments_[run];
     last = std::max(last, at_ns);
@@ -160,7 +160,7 @@ class JournalTrace {
     }
   }
 
-  /// Of each type: those that run, and those that have no final record and do not run.
+  /// Counts by type: the running tasks, and those that have no final record and do not run.
   void count_tasks() {
     for (const TraceSlice& slice : slices_) {
       const TracedAttempt& attempt = attempts_[slice.origin];

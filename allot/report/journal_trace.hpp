@@ -1,4 +1,4 @@
-// What a journal holds, as a trace.
+// The contents of a journal as a trace.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace allot {
 
-/// Trace events: a process per resource with a thread per slot, a slice per attempt with what the journal
-/// knows of it; a process of the runs with what happened besides, and of each type the tasks that run and
-/// that wait (without a final record, and not running). An attempt whose end nobody recorded lasts until the
-/// end of what is known of its run, or until the next one on its slot, and says so. The same journal gives
-/// the same bytes. Throws JournalError.
+/// Trace events: a process per resource with a thread per slot, and a slice per attempt with all that the
+/// journal knows of it. A process for the runs, with their other events. Per type, counters of the running
+/// and the waiting tasks (waiting: no final record, and not running). An attempt without a recorded end lasts
+/// until the last known moment of its run, or until the next attempt on its slot, and is marked. The same
+/// journal gives the same bytes. Throws JournalError.
 std::string journal_trace(const JournalReader& journal);
 
 }  // namespace allot

@@ -35,7 +35,7 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
       throw fs::filesystem_error("is a link, which is not followed", made,
                                  std::make_error_code(std::errc::not_a_directory));
     fs::create_directories(made);
-    // A report that was killed leaves the file behind that it was writing.
+    // A report that was killed leaves an unfinished file behind.
     for (const fs::directory_entry& entry : fs::directory_iterator(made))
       if (is_unfinished(entry.path().filename().string())) fs::remove(entry.path());
   }
@@ -62,7 +62,7 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
   if (detail::has_claims(reported)) {
     write_file(folder / "claims.md", detail::claims_markdown(reported, info));
   } else {
-    fs::remove(folder / "claims.md");  // of an earlier report in this folder
+    fs::remove(folder / "claims.md");  // from an earlier report in this folder
   }
   outcome.page = folder / "index.html";
   write_file(outcome.page, detail::page_html(reported, info));

@@ -1,5 +1,5 @@
-// The report: what experiments found, as one page that opens offline, with its figures and their data beside
-// it.
+// The report: the findings of experiments as one page that opens offline, with figures and data in files
+// beside it.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace allot {
 struct ReportInfo {
   std::string title = "The experiments, reproduced";
   Effort effort;
-  std::string about;    ///< a line at the top in place of the one on seed and runs; plain text
+  std::string about;    ///< a line at the top instead of the one on seed and runs; plain text
   std::string version;  ///< of the program, shown at the top
 };
 
@@ -31,9 +31,9 @@ struct ReportOutcome {
 ///     FOLDER/data/NAME.json     (EXPERIMENT-runs.csv); measured times only in files NAME-timing.csv and
 ///     .json
 ///
-/// The same findings give the same bytes. Each file is written beside its place and then moved there, so that
-/// none is ever half there and no link is followed. The page allows itself nothing but its own style
-/// (a content security policy). Throws std::filesystem::filesystem_error when a file cannot be written.
+/// The same findings give the same bytes. Each file is written under a temporary name and then renamed, so
+/// that no file is ever incomplete and no link is followed. A content security policy allows the page only
+/// its own style. Throws std::filesystem::filesystem_error if a file cannot be written.
 ReportOutcome write_report(const std::filesystem::path& folder, std::span<const Reported> reported,
                            const ReportInfo& info);
 

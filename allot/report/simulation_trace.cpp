@@ -18,7 +18,7 @@
 namespace allot {
 namespace {
 
-constexpr std::size_t kFields = 8;  // and the policy, where there are several
+constexpr std::size_t kFields = 8;  // plus the policy, if there are several
 
 [[noreturn]] void refuse(std::size_t line, const std::string& problem) {
   throw InvalidModel("line " + std::to_string(line), problem);
@@ -108,7 +108,7 @@ class SimulationTrace {
   void add(const std::vector<std::string>& fields, std::size_t line) {
     const std::string policy = fields.size() > kFields ? fields[kFields] : "";
     if (policy != policy_) {
-      finish();  // who was in the system of another policy
+      finish();  // ends the tasks of the policy before
       policy_ = policy;
     }
     const std::int64_t at_ns = trace_time(number_of<double>(fields[0], "time", line));

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file's name if there is anything in it; an empty one is removed.
+/// The file's name if the file has content; an empty file is removed.
 std::string keep_if_used(const std::string& file) {
   std::error_code error;
   const auto size = fs::file_size(file, error);
@@ -32,7 +32,7 @@ void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int a
   if (request.final_output.empty()) return;
   std::error_code error;
   fs::create_directories(fs::path(request.final_output).parent_path(), error);
-  // What an attempt that was lost may have left, in this run or in an earlier one.
+  // The rest of a lost attempt, in this run or an earlier one.
   for (const std::string& run : {run_id_, last_run}) {
     if (attempt > 1 && !run.empty())
       fs::remove_all(temporary_output(request.final_output, run, attempt - 1), error);
@@ -40,7 +40,7 @@ void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int a
 }
 
 void FolderOfAttempts::remove_output(const std::string& path) {
-  std::error_code error;  // what is not there need not be removed, and what cannot be does no harm
+  std::error_code error;  // ignored: a missing file is fine, and one that cannot be removed does no harm
   fs::remove_all(path, error);
 }
 

@@ -1,4 +1,5 @@
-// Where attempts write: folders made before, leftovers of lost attempts removed, and what was printed kept.
+// The files of attempts: creates folders before, removes the rest of lost attempts, and keeps captured
+// output.
 #pragma once
 
 #include <string>
@@ -7,28 +8,29 @@
 
 namespace allot {
 
-/// Where an attempt's output is; empty where it printed nothing.
+/// The captured output of an attempt; empty if it printed nothing.
 struct AttemptOutput {
   std::string out;
   std::string err;
 };
 
-/// What the loop asks of the file system.
+/// The interface of the loop to the file system.
 class AttemptFiles {
  public:
   virtual ~AttemptFiles() = default;
-  /// Before an attempt of a task, known by its number in the journal: where a local one is to print to, and a
-  /// folder for its output. `last_run`: the id of the earlier run that tried the task last, or nothing.
+  /// Before an attempt of a task, given by its number in the journal: sets the files for the output of a
+  /// local attempt, and creates the folder of its output. `last_run`: the id of the earlier run that tried
+  /// the task last, or empty.
   virtual void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local,
                        const std::string& last_run) = 0;
-  /// After it: files of attempts that printed nothing are removed; what came back over a lane is written.
+  /// After the attempt: removes empty files, and writes output that came back over a lane.
   virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                              int attempt) = 0;
-  /// An output has served its purpose.
+  /// Removes an output that is no longer needed.
   virtual void remove_output(const std::string& path) = 0;
 };
 
-/// In a folder beside the journal.
+/// Keeps them in a folder beside the journal.
 class FolderOfAttempts final : public AttemptFiles {
  public:
   FolderOfAttempts(std::string folder, std::string run_id)

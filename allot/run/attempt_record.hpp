@@ -1,4 +1,4 @@
-// From what a worker says about a task to what the journal keeps.
+// Converts a worker's record of a task to the journal's record.
 #pragma once
 
 #include "allot/jobs/attempt.hpp"
@@ -9,7 +9,7 @@ namespace allot {
 
 AttemptStatus status_of(TaskStatus status) noexcept;
 
-/// The attempt's record under the status that it is given; `counted` says whether its time tells a rate.
+/// The attempt's record with the given status; `counted`: whether its time counts for the rate.
 AttemptEnd end_of(const RunningAttempt& attempt, const TaskRecord& record, AttemptStatus status);
 
 }  // namespace allot

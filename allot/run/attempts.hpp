@@ -1,4 +1,4 @@
-// The attempts that are going on.
+// The running attempts.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@ struct RunningAttempt {
   AttemptStart start;
   TaskRequest request;
   Clock::time_point began{};
-  double expected_s = 0;            ///< as it was thought when it was started; 0: not known
+  double expected_s = 0;            ///< estimate at the start; 0: unknown
   Clock::time_point alone_until{};  ///< nothing else may run on its worker until then
-  bool signalled = false;           ///< from here
-  bool overdue = false;             ///< because its time was over
-  bool disturbed = false;           ///< this process slept meanwhile: its time says nothing about its rate
+  bool signalled = false;           ///< by this end
+  bool overdue = false;             ///< its time limit was over
+  bool disturbed = false;           ///< this process slept during the attempt: its time does not count for
+                                    ///< the rate
   TaskType type() const noexcept { return placed.ticket.type; }
   ResourceId resource() const noexcept { return placed.ticket.resource; }
 };
 
-/// By the id of their requests, with counts. Not thread-safe.
+/// Running attempts by the id of their requests, with counts. Not thread-safe.
 class Attempts {
  public:
   Attempts(std::size_t types, std::size_t resources) : by_type_(types), by_pair_(types, resources) {}
@@ -41,7 +42,7 @@ class Attempts {
     ++by_pair_(attempt.type(), attempt.resource());
     return all_.emplace(id, std::move(attempt)).first->second;
   }
-  /// Null: there is none.
+  /// Null if there is none.
   RunningAttempt* find(std::uint64_t id) {
     const auto at = all_.find(id);
     return at == all_.end() ? nullptr : &at->second;
@@ -58,7 +59,7 @@ class Attempts {
     --by_pair_(attempt.type(), attempt.resource());
     return attempt;
   }
-  /// This process did nothing for a while.
+  /// This process could not act for this time.
   void slept(Clock::duration time, bool disturbs) {
     for (auto& [id, attempt] : all_) {
       attempt.began += time;

@@ -11,15 +11,15 @@
 namespace allot {
 namespace {
 
-/// Of about a microsecond each: the loop of a run waits for the answer.
+/// A step takes about a microsecond; the loop of a run waits for the answer.
 constexpr std::uint64_t kMostSteps = 10'000;
-/// Worths that are tried for the bound of whole tasks.
+/// Number of worths that are tried for the bound for whole tasks.
 constexpr int kRounds = 24;
-/// The least part of the worth of all tasks that a type with tasks has, and the most that one round counts.
+/// Minimum part of the total worth for a type with tasks, and maximum pace that one round counts.
 constexpr double kLeastPart = 1e-6;
 constexpr double kMostPace = 4;
 
-/// What a task of each type takes at least, by the prices of a plan.
+/// The minimum cost of a task of each type, by the prices of a plan.
 std::vector<double> worths_by_price(const System& system, const Solution& plan) {
   std::vector<double> worths;
   for (const TaskType i : system.types()) {
@@ -35,9 +35,9 @@ std::vector<double> worths_by_price(const System& system, const Solution& plan) 
   return worths;
 }
 
-/// The same for whole tasks: whatever tasks are worth, all of them together take at least their worth divided
-/// by what the best packing is worth in a second. The worths for which that is longest are approached from
-/// those of the plan: types of which the best packing does much are worth less the next time.
+/// The bound for whole tasks: for any worths, all tasks together take at least their total worth divided by
+/// the maximum worth of a packing per second. Starts with the worths of the plan and approaches those that
+/// give the largest bound: types that the best packing does much of are worth less in the next round.
 double packing_bound(const System& system, const Solution& plan, std::span<const Count> left) {
   if (plan.plan.capacities.size() != system.capacity_count()) return 0;
   std::vector<double> parts = worths_by_price(system, plan);  // of the worth of all tasks, by type
@@ -58,7 +58,7 @@ double packing_bound(const System& system, const Solution& plan, std::span<const
         solve(*find_solver("planned"), {system.with_worths(worths), Objective::kThroughput}, options);
     const double value = packed.plan.packing_bound.value_or(0);
     if (!(value > 0)) break;
-    double done = 0;  // the parts, which kLeastPart may have made more than 1 in all
+    double done = 0;  // sum of the parts, which kLeastPart may have made larger than 1
     for (std::size_t i = 0; i < parts.size(); ++i) done += worths[i] * static_cast<double>(left[i]);
     best = std::max(best, done / value);
     if (packed.plan.packing_shares.empty()) break;
@@ -67,7 +67,7 @@ double packing_bound(const System& system, const Solution& plan, std::span<const
       if (left[index(i)] == 0) continue;
       double rate = 0;
       for (const ResourceId j : system.resources_for(i)) rate += system.rate(i, j) * shares(i, j);
-      const double pace = rate / static_cast<double>(left[index(i)]) / value;  // 1: in step with the others
+      const double pace = rate / static_cast<double>(left[index(i)]) / value;  // 1: same pace as the others
       parts[index(i)] *= std::exp((1 - std::min(pace, kMostPace)) / std::sqrt(static_cast<double>(round)));
     }
   }
@@ -84,7 +84,7 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
   double all = 0;
   for (const TaskType i : system.types()) {
     TaskClass& task = tasks[index(i)];
-    // With more threads than servers any time shares can be had, so the answer is the program's own: a
+    // With more threads than servers all time shares are possible, so the answer is the program's own: a
     // bound also for the last few tasks, which cannot be everywhere.
     task.count =
         left[index(i)] > 0

@@ -11,11 +11,11 @@
 namespace allot {
 namespace {
 
-/// Losses of a resource within this time of one that was told are not told one by one.
+/// Losses of a resource this soon after a reported one are not reported one by one.
 constexpr Clock::duration kSameEvent = std::chrono::seconds(10);
-/// The guard of a worker that was killed takes so long at most to kill what is left.
+/// Maximum time that the guard of a killed worker needs to kill its tasks.
 constexpr Clock::duration kGuarded = std::chrono::seconds(5);
-/// The end of a launcher is not seen by poll().
+/// poll() does not see the end of a launcher.
 constexpr Clock::duration kLookEvery = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -29,12 +29,12 @@ std::vector<CrewResource> crew_resources(const Job& job) {
 
 std::size_t descriptors_for(std::span<const CrewResource> resources) noexcept {
   constexpr std::size_t kOfALane = 3;     // in, out, errors
-  constexpr std::size_t kOfTheRest = 64;  // journal, signals, files that are read and written meanwhile
+  constexpr std::size_t kOfTheRest = 64;  // journal, signals, files that are read and written
   std::size_t lanes = 0;
   for (const CrewResource& resource : resources) {
     lanes += resource.launch.empty() ? 1 : static_cast<std::size_t>(resource.slots);
   }
-  // While one is opened it has both ends of its pipes.
+  // While a lane is opened, it has both ends of its pipes.
   return kOfALane * (lanes + 1) + kOfTheRest;
 }
 
@@ -165,7 +165,7 @@ std::optional<std::size_t> Crew::slot_of(const Line& line, std::uint64_t task) c
 
 void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
   std::erase_if(leaving_, [&](Leaving& leaving) {
-    leaving.lane->pump(now, lane_events_);  // says nothing any more
+    leaving.lane->pump(now, lane_events_);  // its events are no longer used
     return leaving.lane->process() < 0 || now >= leaving.until;
   });
   for (Line& line : lines_) {
@@ -217,7 +217,7 @@ void Crew::on_record(Line& line, TaskRecord& record, bool shared, std::vector<Cr
   event.record = std::move(record);
 }
 
-/// Whether a loss was told for this resource just before; if not, this one is.
+/// Whether a loss of this resource was reported just before; if not, this one is.
 bool Crew::repeats(const Line& line, Clock::time_point now) {
   Clock::time_point& told = told_[index(slots_[line.slots.front()].resource)];
   if (told != Clock::time_point::min() && now < told + kSameEvent) return true;
@@ -236,7 +236,7 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
   }
   line.lane.reset();
   if (line.launch.empty() && options_.owns_children) kill_leftovers();
-  line.busy = 0;  // the lane has told of each task before
+  line.busy = 0;  // the lane has already reported each task
   if (end.not_found) line.failures = std::max(line.failures, options_.most_failures);
   const bool hopeless = line.failures >= (end.is_stranger ? options_.most_strangers : options_.most_failures);
   for (const std::size_t at : line.slots)
@@ -246,7 +246,7 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
                                            options_.first_delay_s * std::ldexp(1.0, line.failures - 1));
   line.reopen = now + to_duration(delay);
   if (hopeless) {
-    if (std::exchange(line.given_up, true)) return;  // told before
+    if (std::exchange(line.given_up, true)) return;  // already reported
     for (const std::size_t at : line.slots)
       events.push_back({CrewEvent::Kind::kGone, at, {}, false, who + " cannot be opened: " + end.why});
     return;
@@ -257,8 +257,8 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
       {CrewEvent::Kind::kNote, line.slots.front(), {}, false, who + what + end.why, repeats(line, now)});
 }
 
-/// What tasks of a dead local worker have left was adopted by this process, if it adopts orphans at all: gone
-/// before their tasks run again.
+/// Processes that tasks of a dead local worker have left were adopted by this process, if it adopts orphans:
+/// they are killed before their tasks run again.
 void Crew::kill_leftovers() {
   std::vector<int> spare;
   for (const Line& line : lines_) {
@@ -274,7 +274,7 @@ void Crew::finish() {
   for (Line& line : lines_) {
     if (line.lane) line.lane->finish();
   }
-  // All at once: what a lane still waits for when it goes is counted from here.
+  // All at once: a lane's waiting time counts from its finish().
   for (Line& line : lines_) line.lane.reset();
   leaving_.clear();
 }

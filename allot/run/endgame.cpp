@@ -10,12 +10,12 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 enum class Rule { kShortestFirst, kLongestFirst, kLargestLossFirst };
 
-/// A schedule in the making: how many tasks of each type each slot gets, and when it is done.
+/// A schedule in progress: how many tasks of each type each slot gets, and when it is done.
 struct Schedule {
   std::vector<Count> tasks;  // slot by type
   std::vector<double> done;  // by slot
   double finish = 0;
-  double total = 0;  // sum of the slots' work: of two schedules that end together the one with less is better
+  double total = 0;  // sum of the slots' work: if two schedules end together, the one with less is better
 
   bool operator<(const Schedule& other) const noexcept {
     const double margin = 1e-9 * std::max(finish, other.finish);
@@ -50,7 +50,7 @@ class Planner {
     plan.start.resize(slots_.size());
     for (std::size_t s = 0; s < slots_.size(); ++s) {
       if (slots_[s].free_in > 0) continue;
-      // Its longest first: should the estimate be wrong, the short ones can still go elsewhere.
+      // Its longest task first: if the estimate is wrong, the short ones can still go elsewhere.
       double longest = 0;
       for (std::size_t i = 0; i < left_.size(); ++i) {
         if (best.tasks[s * left_.size() + i] > 0 && time(i, slots_[s].resource) > longest) {
@@ -65,7 +65,7 @@ class Planner {
  private:
   double time(std::size_t i, ResourceId j) const noexcept { return seconds_(task_type(i), j); }
 
-  /// The first slot of each resource to be free.
+  /// The slot of each resource that is free first.
   std::vector<std::size_t> first_slots(const Schedule& schedule) const {
     std::vector<std::size_t> first(resources_, slots_.size());
     for (std::size_t s = 0; s < slots_.size(); ++s) {
@@ -117,7 +117,7 @@ class Planner {
       --left[best_type];
       ++schedule.tasks[best_slot * left.size() + best_type];
       schedule.done[best_slot] += time(best_type, slots_[best_slot].resource);
-      // The resource's first slot may be another one now.
+      // Another slot of the resource may be the first one now.
       std::size_t& at = first[index(slots_[best_slot].resource)];
       for (std::size_t s = 0; s < slots_.size(); ++s) {
         if (slots_[s].resource == slots_[best_slot].resource && schedule.done[s] < schedule.done[at]) at = s;
@@ -137,7 +137,7 @@ class Planner {
     }
   }
 
-  /// Takes work off the slot that ends last while that helps: one task away, or one exchanged for another.
+  /// Takes work from the slot that ends last while that helps: moves one task, or exchanges two.
   void improve(Schedule& schedule) const {
     for (int round = 0; round < 64 && schedule.finish > 0; ++round) {
       std::size_t last = 0;

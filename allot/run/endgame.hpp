@@ -1,4 +1,4 @@
-// The last tasks of a batch: a plan for steady work says nothing about who should take the last one.
+// The last tasks of a batch: a plan for steady work does not say where the last ones should go.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,16 @@ struct EndgameSlot {
 };
 
 struct EndgamePlan {
-  /// For each slot that is free now, what it should start: nothing when everything left finishes sooner
-  /// elsewhere. Slots that are busy have nothing.
+  /// For each free slot, what it should start: nothing if all remaining tasks finish sooner elsewhere. Busy
+  /// slots have nothing.
   std::vector<std::optional<TaskType>> start;
   double finish = 0;  ///< seconds until the last task ends, by the expected times
 };
 
-/// Which tasks the free slots should start so that `left` tasks of each type are done soonest, when a task of
-/// type takes `seconds` at each resource, type by resource (0: cannot run there). The best of three list
-/// rules (the shortest first, the longest first, the one that would lose most first), improved by moving
-/// single tasks and exchanging pairs. Types that can run nowhere are left out. O(tasks (types resources +
-/// slots)).
+/// Which tasks the free slots should start so that `left` tasks of each type are done soonest. `seconds`: the
+/// time of a task, type by resource (0: cannot run there). The best of three list rules (shortest first,
+/// longest first, largest loss first), improved by moving single tasks and exchanging pairs. Types that
+/// cannot run anywhere are left out. O(tasks (types resources + slots)).
 EndgamePlan plan_endgame(std::span<const double> seconds, std::span<const Count> left,
                          std::span<const EndgameSlot> slots, std::size_t resources);
 

@@ -19,7 +19,7 @@ Gates::Gates(const Job& job, std::span<const JobItem> items)
   }
 }
 
-/// The task whose output it takes. Its type is from another.
+/// The task whose output it takes. Its type has a `from`.
 std::size_t Gates::before(std::size_t task) const noexcept {
   return kinds_[index(*job_.tasks[type_of(task)].from)].first + items_[task].row;
 }
@@ -28,7 +28,7 @@ bool Gates::has_failed_before(std::size_t task) const noexcept {
   return job_.tasks[type_of(task)].from && states_[before(task)] == State::kFailed;
 }
 
-/// Of a task that has failed: the first on the way to it that did.
+/// For a failed task: the first task before it that failed.
 std::size_t Gates::cause_of(std::size_t task) const noexcept {
   while (has_failed_before(task)) task = before(task);
   return task;
@@ -56,7 +56,7 @@ Gates::News Gates::begin(std::span<const TaskState> states) {
     const JobTask& type = job_.tasks[type_of(task)];
     if (states_[task] != State::kDone) continue;
     if (type.at_most) ++kinds_[type_of(task)].in_use;
-    // A run that was killed may have left it.
+    // A killed run may have left the output.
     if (to_take_[task] == 0) all_have_taken(task, news);
   }
   for (const TaskType type : stage_order(job_)) {
@@ -105,21 +105,21 @@ void Gates::try_to_open(std::size_t task, News& news) {
   admit(type, news);
 }
 
-/// Lets those go on that there is room for.
+/// Opens held tasks for which there is room.
 void Gates::admit(std::size_t type, News& news) {
   Kind& kind = kinds_[type];
   const auto& at_most = job_.tasks[type].at_most;
   while (!kind.held.empty() && (!at_most || kind.in_use < *at_most)) {
     const std::size_t task = kind.held.front();
     kind.held.pop_front();
-    if (states_[task] != State::kHeld) continue;  // given up meanwhile
+    if (states_[task] != State::kHeld) continue;  // it has failed in the meantime
     leave(task, State::kOpen);
     if (at_most) ++kind.in_use;
     news.open.push_back(task);
   }
 }
 
-/// The task waits no more, if it did.
+/// Stops counting the task as waiting.
 void Gates::leave(std::size_t task, State state) {
   if (states_[task] == State::kWaits || states_[task] == State::kHeld) --kinds_[type_of(task)].waiting;
   states_[task] = state;
@@ -151,7 +151,7 @@ void Gates::doom(std::size_t task, std::size_t cause, News& news) {
   fail(task, news);
 }
 
-/// All that waits for a task that has failed.
+/// Fails all tasks that wait for a failed task.
 void Gates::doom_followers(std::size_t task, std::size_t cause, News& news) {
   const Kind& kind = kinds_[type_of(task)];
   for (const std::size_t taker : kind.takers) doom(kinds_[taker].first + items_[task].row, cause, news);
@@ -161,15 +161,15 @@ void Gates::doom_followers(std::size_t task, std::size_t cause, News& news) {
   }
 }
 
-/// The task has its final record: it has no use for the output before it any more.
+/// The task has its final record: it no longer needs the output that it took.
 void Gates::has_taken(std::size_t task, News& news) {
   if (!job_.tasks[type_of(task)].from) return;
   const std::size_t maker = before(task);
   if (--to_take_[maker] == 0 && states_[maker] == State::kDone) all_have_taken(maker, news);
 }
 
-/// The output of a task that is done has served. It stays where one of those who took it failed, so that it
-/// can be tried again; then it does not count any more.
+/// The output of a successful task is no longer needed. It is kept if one of its takers failed, so that the
+/// taker can be tried again; then it no longer counts.
 void Gates::all_have_taken(std::size_t task, News& news) {
   const std::size_t type = type_of(task);
   const Kind& kind = kinds_[type];

@@ -14,39 +14,40 @@
 
 namespace allot {
 
-/// Knows which tasks may be started. Tasks are known by their places in the list of items. Not thread-safe.
+/// Knows which tasks may start. Tasks are identified by their position in the list of items. Not thread-safe.
 class Gates {
  public:
   Gates(const Job& job, std::span<const JobItem> items);
 
-  /// What follows from something that happened.
+  /// The consequences of an event.
   struct News {
-    /// May be started from now on, in order.
+    /// Tasks that may start from now on, in order.
     std::vector<std::size_t> open;
-    /// Never can be: they have failed for the task named, each behind those that it waited for.
+    /// Tasks that can never start: they have failed because of the task `cause`. Each comes after the tasks
+    /// that it waited for.
     struct Doomed {
       std::size_t task = 0;
       std::size_t cause = 0;
     };
     std::vector<Doomed> doomed;
-    /// Their outputs are to be removed once all records up to now are durable.
+    /// Tasks whose output can be removed once all records up to now are durable.
     std::vector<std::size_t> removable;
   };
 
-  /// Every task stands as the journal says. To be called once, first.
+  /// Sets every task to its state in the journal. Call it once, first.
   News begin(std::span<const TaskState> states);
-  /// A task, whether it was open or not, has its final record.
+  /// A task, open or not, has its final record.
   News ended(std::size_t task, bool ok);
-  /// An output is not there any more: room for another.
+  /// An output was removed: there is room for another.
   News removed(std::size_t task);
 
-  /// Tasks of the type that wait here.
+  /// Number of tasks of the type that wait here.
   Count waiting(TaskType type) const noexcept { return kinds_[index(type)].waiting; }
-  /// The same where they go on as others end one by one; 0 while they wait for a whole type.
+  /// The same if they become ready one by one; 0 while they wait for a whole type.
   Count streaming(TaskType type) const noexcept;
   /// The tasks of the type that wait here, in order.
   std::vector<std::size_t> waiting_tasks(TaskType type) const;
-  /// Outputs of the type that are being made, wait or are being worked on; only counted with `at_most`.
+  /// Outputs of the type that are being made, waiting or in use; counted only with `at_most`.
   Count in_use(TaskType type) const noexcept { return kinds_[index(type)].in_use; }
 
  private:
@@ -56,10 +57,10 @@ class Gates {
     std::size_t rows = 0;
     std::vector<std::size_t> takers;     // types
     std::vector<std::size_t> followers;  // types that come after all of this one
-    std::int64_t before = 0;             // tasks not done of the types that it comes after
+    std::int64_t before = 0;             // unfinished tasks of the types that it comes after
     Count waiting = 0;
     Count in_use = 0;
-    std::deque<std::size_t> held;  // for room, in order
+    std::deque<std::size_t> held;  // tasks that wait for room, in order
   };
 
   std::size_t type_of(std::size_t task) const noexcept { return index(items_[task].type); }
@@ -81,8 +82,7 @@ class Gates {
   std::span<const JobItem> items_;
   std::vector<Kind> kinds_;
   std::vector<State> states_;
-  std::vector<std::uint32_t>
-      to_take_;  // by task: of those that take its output, how many have no final record
+  std::vector<std::uint32_t> to_take_;  // by task: number of takers of its output without a final record
 };
 
 }  // namespace allot

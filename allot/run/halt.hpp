@@ -1,4 +1,4 @@
-// When to give up on a run: after so many failures, or so large a part of what has ended.
+// When to give up a run: after a number of failed tasks, or a share of the ended ones.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@ namespace allot {
 
 /// `soon,fail=3`: no more starts once 3 tasks have failed; `now,fail=10%`: running tasks are ended as well.
 struct HaltRule {
-  bool now = false;                   ///< end running tasks; else let them finish
+  bool now = false;                   ///< end running tasks; otherwise let them finish
   std::optional<std::uint64_t> fail;  ///< failed tasks
-  std::optional<double> fail_share;   ///< failed tasks / tasks with a final record, asked from 3 failures on
+  std::optional<double> fail_share;   ///< failed tasks / tasks with a final record, checked from 3 failures
+                                      ///< on
 
   bool reached(std::uint64_t failed, std::uint64_t ended) const noexcept {
     if (fail && failed >= *fail) return true;
@@ -22,7 +23,7 @@ struct HaltRule {
   friend bool operator==(const HaltRule&, const HaltRule&) = default;
 };
 
-/// Nothing when the text is no rule; `problem` then says what would be right.
+/// Absent if the text is not a rule; `problem` then describes the correct form.
 std::optional<HaltRule> parse_halt(std::string_view text, std::string& problem);
 
 }  // namespace allot

@@ -1,4 +1,4 @@
-// How a run is brought to its end before all is done: step by step, each with its time.
+// How a run ends before all tasks are done: step by step, each with a time limit.
 #pragma once
 
 #include "allot/base/stop.hpp"
@@ -6,9 +6,9 @@
 
 namespace allot {
 
-/// Running, draining, terminating (TERM), killing (KILL), abandoning: phases only go forward, and time alone
-/// moves from TERM to KILL and from KILL to giving up on what cannot be killed. So a run that was told to end
-/// ends. Not thread-safe.
+/// Running, draining, terminating (TERM), killing (KILL), abandoning: phases only go forward. Time alone
+/// moves from TERM to KILL, and from KILL to abandoning tasks that cannot be killed. So a run that was asked
+/// to end does end. Not thread-safe.
 class Halting {
  public:
   Halting(Clock::duration grace, Clock::duration kill_patience) noexcept
@@ -16,7 +16,7 @@ class Halting {
 
   RunPhase phase() const noexcept { return phase_; }
 
-  /// Each returns whether this is news.
+  /// Each returns whether the phase has changed.
   bool drain() noexcept { return enter(RunPhase::kDraining); }
   bool terminate(Clock::time_point now) noexcept {
     if (!enter(RunPhase::kTerminating)) return false;
@@ -34,9 +34,9 @@ class Halting {
     return true;
   }
 
-  /// When time alone asks for the next phase.
+  /// When the next phase begins by time alone.
   Clock::time_point next() const noexcept { return next_; }
-  /// Time during which nothing could happen.
+  /// Time during which this process could not act.
   void slept(Clock::duration time) noexcept {
     if (next_ != Clock::time_point::max()) next_ += time;
   }

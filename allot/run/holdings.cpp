@@ -7,7 +7,7 @@
 namespace allot {
 namespace {
 
-/// The part of a capacity that is rounding, when needs are added up.
+/// Rounding error of a sum of needs, as a part of the capacity.
 constexpr double kRounding = 1e-9;
 constexpr Count kMostPlaces = 100'000;
 
@@ -92,7 +92,7 @@ double Holdings::held_by(const PerPair<Count>& tasks, CapacityId capacity) const
   return held;
 }
 
-// ---- what is free
+// ---- free amounts
 
 bool Holdings::is_enough(const Draw& draw, double free) const noexcept {
   return shape_->is_shared(draw.capacity) || draw.amount <= free + kRounding * shape_->amount(draw.capacity);
@@ -133,7 +133,7 @@ bool Holdings::is_free(ResourceId j, Count slot) const noexcept {
 
 // ---- taking and giving back
 
-/// Adds up anew what is held of all that the pair needs: sums that go up and down would drift.
+/// Sums up again what is held of each capacity that the pair needs: running sums would drift.
 void Holdings::count(TaskType i, ResourceId j, Count change) {
   tasks_(i, j) += change;
   for (const Draw& draw : needs(i, j)) {
@@ -144,8 +144,8 @@ void Holdings::count(TaskType i, ResourceId j, Count change) {
   }
 }
 
-/// Whole servers that are free as far as they go, `first` before others; then parts of others, of the fullest
-/// one into which all of the rest fits.
+/// Takes whole servers as far as they are free, `first` before others; then a part of another: the fullest
+/// server that has room for all of the rest.
 void Holdings::take_servers(ResourceId r, double amount, std::optional<Count> first, Holding& holding) {
   std::vector<double>& free = servers_[index(r)];
   const auto take = [&](std::size_t number, double part) {
@@ -202,7 +202,7 @@ void Holdings::give_back(const Holding& holding) {
   count(holding.type, holding.resource, -1);
 }
 
-// ---- those that may still be there
+// ---- holdings of tasks that may still run
 
 void Holdings::give_back_at(Holding holding, Clock::time_point when) {
   if (!any_) return;

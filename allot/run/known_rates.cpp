@@ -8,10 +8,10 @@
 namespace allot {
 namespace {
 
-/// Completions that a rate from elsewhere counts like: enough to plan with, soon outweighed.
+/// The weight of a rate from elsewhere, in completions: enough to plan with, soon outweighed.
 constexpr double kMostWorth = 20;
 
-/// The prior of a pair, by name: null where the job has no such pair or cannot run it.
+/// The prior of a pair, by name: null if the job has no such pair or cannot run it.
 class NamedPriors {
  public:
   NamedPriors(const Job& job, std::vector<RatePrior>& priors) : job_(job), priors_(priors) {}
@@ -48,7 +48,7 @@ std::vector<LearntRate> learnt_rates(const std::string& journal_path) {
   try {
     return JournalReader(journal_path).rates();
   } catch (const JournalError&) {
-    return {};  // whoever opens the journal for writing says what is wrong with it
+    return {};  // the error is reported when the journal is opened for writing
   }
 }
 
@@ -74,7 +74,7 @@ std::vector<RatePrior> known_rates(const Job& job, const std::optional<Scenario>
     }
   }
   for (const LearntRate& rate : learnt) {
-    // A journal may say anything.
+    // A journal may contain impossible values.
     if (!(rate.rate > 0 && rate.rate <= kMaxNumber && rate.completions > 0)) continue;
     if (RatePrior* const prior = named.find(rate.type, rate.resource)) {
       const double worth = std::min(kMostWorth, static_cast<double>(rate.completions));

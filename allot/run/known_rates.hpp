@@ -1,4 +1,4 @@
-// What is known about the rates of a job before it runs: from earlier runs, a profile, the job file.
+// The rates of a job that are known before it runs: from earlier runs, a profile, or the job file.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace allot {
 
-/// Where `profile` puts the rates of a job, and `run` looks for them.
+/// The file where `profile` puts the rates of a job, and where `run` looks for them.
 std::string rates_path(const std::string& job_path);
 
-/// What earlier runs have learned, by their journal; nothing where there is none that can be read.
+/// The rates learned by earlier runs, from their journal; empty if there is no readable journal.
 std::vector<LearntRate> learnt_rates(const std::string& journal_path);
 
-/// Type by resource. What earlier runs have learned comes before what was measured, and that before the job's
-/// own `rates`. Names that the job does not have are passed over.
+/// Type by resource. Rates learned by earlier runs take precedence over measured ones, and those over the
+/// job's own `rates`. Names that the job does not have are ignored.
 std::vector<RatePrior> known_rates(const Job& job, const std::optional<Scenario>& measured,
                                    std::span<const LearntRate> learnt);
 

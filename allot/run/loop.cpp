@@ -12,13 +12,13 @@
 namespace allot {
 namespace {
 
-/// Who wakes up so late was stopped, or is on a machine that was.
+/// After a wake-up this late, this process or its machine was stopped.
 constexpr Clock::duration kNap = std::chrono::seconds(1);
 
 PlacerOptions placer_options(const RunOptions& options, const World& world) {
   PlacerOptions placer = options;
   placer.planning = world.planning();
-  // A plan that is waited for is limited by steps, so that its answer does not depend on the machine.
+  // A plan that the loop waits for is limited by steps, so that the result does not depend on the machine.
   if (placer.planning == Planning::kDeferred) {
     placer.solve_limit = std::chrono::hours(1);
     placer.solve_steps = 20'000;
@@ -65,7 +65,7 @@ RunSummary RunLoop::run() {
   return summary();
 }
 
-/// False: told to stop meanwhile.
+/// False: asked to stop in the meantime.
 bool RunLoop::load_states() {
   const auto states = journal_.register_tasks(job_, items_, [this] {
     observer_.woken(*this);
@@ -109,7 +109,7 @@ bool RunLoop::turn() {
   start_what_can_be(now);
   push_out();
   world_.plan(placer_.dispatcher());
-  // Where nothing runs, a plan that closes a pair lets its tasks go elsewhere at once.
+  // If nothing runs, a new plan without a pair lets its tasks go elsewhere at once.
   if (attempts_.empty()) {
     start_what_can_be(now);
     push_out();
@@ -120,7 +120,7 @@ bool RunLoop::turn() {
   if (over()) return false;
   const Clock::time_point end = world_.now();
   overhead_s_ += to_seconds(end - now);
-  // Not for long, so that a late awakening is known for one.
+  // A limited sleep, so that a late wake-up can be recognised.
   woken_by_ = std::clamp(next_turn(end), end, end + kNap);
   world_.wait(woken_by_);
   return true;
@@ -146,7 +146,7 @@ bool RunLoop::over() {
   return !waits_for_launchers();
 }
 
-/// Whatever is left can run only where no worker can be had, or waits for something that does.
+/// All remaining tasks can run only on resources without workers, or wait for such tasks.
 bool RunLoop::stranded() const {
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     if (backlog_.queued(task_type(i)) == 0) continue;
@@ -157,7 +157,7 @@ bool RunLoop::stranded() const {
   return true;
 }
 
-/// This process was stopped, or the whole machine was: no limit ran out meanwhile, and nobody was silent.
+/// This process or its machine was stopped: time limits are extended, and nobody counts as silent.
 void RunLoop::slept(Clock::duration time) {
   attempts_.slept(time, true);
   overdue_.slept(time);
@@ -166,14 +166,14 @@ void RunLoop::slept(Clock::duration time) {
   holdings_.slept(time);
 }
 
-/// Requests are written at once, so that workers do not wait for the loop to come round.
+/// Writes requests at once, so that workers do not wait for the next turn of the loop.
 void RunLoop::push_out() {
   std::vector<CrewEvent> events;
   crew_->pump(world_.now(), events);
   for (const CrewEvent& event : events) handle(event);
 }
 
-// ---- what happened
+// ---- events
 
 void RunLoop::handle(const CrewEvent& event) {
   switch (event.kind) {
@@ -217,7 +217,7 @@ void RunLoop::on_record(const CrewEvent& event) {
   conclude(attempt, record, outcome);
 }
 
-/// What an attempt held is free when it is safe to say so: one that was lost may still be at work.
+/// Frees what an attempt held as soon as that is safe: a lost attempt may still be running.
 void RunLoop::release(RunningAttempt& attempt, bool lost_with_worker, bool stuck) {
   const Clock::duration lingers = lost_with_worker ? crew_->lingers(attempt.slot) : Clock::duration{};
   if (stuck) {
@@ -229,7 +229,7 @@ void RunLoop::release(RunningAttempt& attempt, bool lost_with_worker, bool stuck
   }
 }
 
-/// Tasks that could not be killed, and have ended after all or are gone with their worker; and what is due.
+/// Stuck tasks that have ended after all or are gone with their worker, and other holdings that are due.
 void RunLoop::look_at_stuck(Clock::time_point now) {
   for (std::size_t at = holdings_.stuck().size(); at-- > 0;) {
     const std::size_t slot = holdings_.stuck()[at].first;
@@ -243,7 +243,7 @@ void RunLoop::look_at_stuck(Clock::time_point now) {
   holdings_.wake(now);
 }
 
-/// An attempt has ended: the journal, the rates, the views, and what becomes of its task.
+/// An attempt has ended: updates the journal, the rates and the views, and decides what happens to its task.
 void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, AttemptOutcome outcome) {
   const std::size_t at = attempt.task;
   const TaskType type = attempt.type();
@@ -253,7 +253,7 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
 
   AttemptEnd end = end_of(attempt, record, outcome.status);
   if (end.counted) {
-    // The slot was taken for longer than the process lived: launching and reporting belong to the service.
+    // The slot was occupied longer than the process lived: launching and reporting are part of the service.
     placer_.ended(attempt.placed, std::max(record.wall_s, taken_s), ok, now);
   } else {
     placer_.dropped(attempt.placed, record.wall_s);
@@ -300,13 +300,13 @@ void RunLoop::halt_if_reached() {
   options_.halt->now ? terminate() : drain();
 }
 
-/// Types for which no command was found anywhere: their tasks get their final record, and the run can end.
+/// Types without a working command anywhere: their tasks get a final record, so that the run can end.
 void RunLoop::fail_what_nothing_can_run() {
   if (halting_.phase() != RunPhase::kRunning || !pairs_.take_change()) return;
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (pairs_.usable(type)) continue;
-    // Those that wait go first, or they would get the room of others.
+    // Waiting tasks go first, otherwise they would get the room of others.
     std::vector<std::size_t> tasks = gates_.waiting_tasks(type);
     const std::vector<std::uint64_t> queued = backlog_.give_up(type);
     tasks.insert(tasks.end(), queued.begin(), queued.end());
@@ -318,7 +318,7 @@ void RunLoop::fail_what_nothing_can_run() {
   halt_if_reached();
 }
 
-/// Plans without resources whose workers are all away, and with them again when one is back.
+/// Leaves resources without any worker out of plans, and adds them again when a worker is back.
 void RunLoop::look_at_presence(Clock::time_point now) {
   for (const Presence::News& news : presence_.look(crew_->slots(), now)) {
     if (news.change == Presence::Change::kBack) {
@@ -326,7 +326,7 @@ void RunLoop::look_at_presence(Clock::time_point now) {
       continue;
     }
     placer_.lose(news.resource);
-    if (presence_.gone(news.resource)) continue;  // told why already
+    if (presence_.gone(news.resource)) continue;  // the reason was already reported
     observer_.note("no worker of '" + job_.resources[index(news.resource)].name +
                    "' is connected; until one is, tasks go elsewhere");
   }
@@ -340,7 +340,7 @@ void RunLoop::look_at_journal() {
   drain();
 }
 
-/// All is done, but jobs of a batch system would stay if their launchers were killed now.
+/// All tasks are done, but jobs of a batch system would stay if their launchers were killed now.
 bool RunLoop::waits_for_launchers() {
   if (!crew_->leaving() || halting_.phase() >= RunPhase::kTerminating) return false;
   if (!std::exchange(told_of_launchers_, true)) {
@@ -350,10 +350,10 @@ bool RunLoop::waits_for_launchers() {
   return true;
 }
 
-// ---- what is started
+// ---- starting tasks
 
 void RunLoop::start_what_can_be(Clock::time_point now) {
-  // A task that is refused leaves its slot to another.
+  // A refused task leaves its slot to another.
   for (std::uint64_t before = ~std::uint64_t{0};
        before != refused_ && halting_.phase() == RunPhase::kRunning;) {
     before = refused_;
@@ -379,7 +379,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   if (alone) attempt.alone_until = now + to_duration(seconds_alone(tally, attempt.expected_s));
   attempt.began = now;
   attempt.holding = holdings_.take(items_[at].type, slot.resource, slot.number);
-  // The slot that the task is told of is the first of those that it holds.
+  // The slot number that the task sees is the first of those that it holds.
   const Count slot_number = attempt.holding.servers.front().number;
   attempt.request = make_request(
       job_, {&items_[at], at + 1, slot.resource, slot_number, number, &attempt.holding}, options_.run_id);
@@ -398,7 +398,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempts_.add(id, std::move(attempt));
 }
 
-/// A task that cannot be sent to any worker has failed, and nothing else has.
+/// A task that cannot be sent to any worker fails; nothing else is affected.
 void RunLoop::refuse(const RunningAttempt& attempt, const std::string& problem) {
   ++refused_;
   holdings_.give_back(attempt.holding);

@@ -1,5 +1,5 @@
-// The loop of a run: what happened, what follows from it, what is started next; over a world, a crew of
-// lanes, a journal and files that are passed in, so that tests can bring their own.
+// The loop of a run: handles events and their consequences, and starts tasks. The world, the crew of lanes,
+// the journal and the files are passed in, so that tests can replace them.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@
 
 namespace allot {
 
-/// One run, from the first turn to the summary. Not thread-safe; everything passed in outlives it.
+/// One run, from the first turn to the summary. Not thread-safe; everything passed in must outlive it.
 class RunLoop final : public RunControl {
  public:
   RunLoop(const Job& job, RunJournal& journal, const RunOptions& options, RunObserver& observer, World& world,
@@ -43,7 +43,7 @@ class RunLoop final : public RunControl {
   void pause() override;
   void resume() override;
 
-  // ---- for those who look on, between two turns
+  // ---- for observers, between two turns
 
   const Crew* crew() const noexcept { return crew_ ? &*crew_ : nullptr; }
   const Attempts& attempts() const noexcept { return attempts_; }
@@ -105,7 +105,7 @@ class RunLoop final : public RunControl {
 
   std::vector<JobItem> items_;
   std::vector<TaskTally> tallies_;
-  std::vector<Clock::time_point> ready_;  // by task: when it could have been started
+  std::vector<Clock::time_point> ready_;  // by task: when it became ready to start
   Backlog backlog_;
   Gates gates_;
   Attempts attempts_;
@@ -123,15 +123,15 @@ class RunLoop final : public RunControl {
   std::vector<CrewEvent> events_;
   std::uint64_t next_id_ = 1;
   std::uint64_t refused_ = 0;
-  std::uint64_t records_ = 0;  // that the journal was given
-  /// Outputs to be removed once so many records are durable.
+  std::uint64_t records_ = 0;  // passed to the journal
+  /// Outputs to remove once this many records are durable.
   std::deque<std::pair<std::uint64_t, std::size_t>> removals_;
   bool halted_ = false;
   bool told_of_launchers_ = false;
   bool is_stranded_ = false;
-  bool out_of_time_ = false;  // and nobody asked for anything since
+  bool out_of_time_ = false;  // and no request came since
   std::optional<std::string> io_problem_;
-  Clock::time_point woken_by_ = Clock::time_point::max();  // when the sleep should have ended
+  Clock::time_point woken_by_ = Clock::time_point::max();  // the planned end of the last sleep
   Clock::time_point paused_at_{};
   double overhead_s_ = 0;
 };

@@ -1,4 +1,4 @@
-// How the loop is brought to an end, or to a pause: what its observer may ask for, and what time alone does.
+// How the loop ends or pauses: requests of the observer, and time limits.
 #include <signal.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace allot {
 
-// ---- what may be asked of a run
+// ---- requests
 
 void RunLoop::drain() {
   out_of_time_ = false;
@@ -67,7 +67,7 @@ void RunLoop::signal_all(int number) {
   }
 }
 
-/// What time alone asks for.
+/// Actions that are due by time alone.
 void RunLoop::mind_the_time(Clock::time_point now) {
   for (const Overdue::Due& due : overdue_.due(now)) {
     RunningAttempt* const attempt = attempts_.find(due.id);
@@ -95,7 +95,7 @@ void RunLoop::abandon_all() {
   for (const std::uint64_t id : ids) abandon(id);
 }
 
-/// The attempt was killed, and is still there: it is lost, and nothing waits for it any more.
+/// The attempt was killed but still runs: it is lost, and nothing waits for it any more.
 void RunLoop::abandon(std::uint64_t id) {
   RunningAttempt attempt = attempts_.take(id);
   overdue_.forget(id);
@@ -115,7 +115,7 @@ void RunLoop::abandon(std::uint64_t id) {
   conclude(attempt, record, outcome);
 }
 
-// ---- what it came to
+// ---- the summary
 
 RunSummary RunLoop::summary() {
   const Clock::time_point now = world_.now();

@@ -1,5 +1,5 @@
-// What the end of a task means for others: those that waited for it start or fail, and what nobody needs any
-// more is removed.
+// The consequences of a task's end for others: tasks that waited for it start or fail, and outputs that are
+// no longer needed are removed.
 #include <utility>
 
 #include "allot/run/loop.hpp"
@@ -12,7 +12,7 @@ void RunLoop::keep_record(const AttemptEnd& end, bool is_final) {
   ++records_;
 }
 
-/// The one record of a task that no worker was given.
+/// The only record of a task that was never given to a worker.
 void RunLoop::fail_unstarted(std::size_t task, int attempt, std::string why) {
   AttemptEnd end;
   end.task = task;
@@ -30,7 +30,7 @@ void RunLoop::follow(const Gates::News& news) {
   for (const Gates::News::Doomed& doomed : news.doomed)
     fail_unstarted(doomed.task, 0, items_[doomed.cause].identity + ", which it waited for, has failed");
   for (const std::size_t task : news.open) {
-    if (crew_) ready_[task] = world_.now();  // before that, it was ready when the run began
+    if (crew_) ready_[task] = world_.now();  // tasks that open before that were ready when the run began
     backlog_.add(items_[task].type, task);
   }
   for (const std::size_t task : news.removable) removals_.emplace_back(records_, task);
@@ -40,7 +40,7 @@ void RunLoop::follow(const Gates::News& news) {
   }
 }
 
-/// Outputs whose takers are all recorded, on the disk, as done.
+/// Removes outputs whose takers all have durable final records.
 void RunLoop::remove_outputs() {
   while (!removals_.empty() && removals_.front().first <= journal_.committed()) {
     const std::size_t task = removals_.front().second;

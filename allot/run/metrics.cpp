@@ -107,7 +107,7 @@ void RunMetrics::ended(const AttemptEnd& end, TaskType type) {
 }
 
 std::string RunMetrics::text(const RunView& view, bool is_over) {
-  // Time that is found out to be nobody's is taken back; a counter must not fall.
+  // Busy time may be corrected downwards later; a counter must not decrease.
   for (std::size_t j = 0; j < busy_s_.size(); ++j)
     busy_s_[j] = std::max(busy_s_[j], view.resources[j].busy_s);
 

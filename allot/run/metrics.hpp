@@ -1,4 +1,4 @@
-// A run in numbers for monitoring: OpenMetrics text, which the classic format of Prometheus reads, too.
+// Metrics of a run for monitoring, as OpenMetrics text, which the classic format of Prometheus also reads.
 // docs/reference/metrics.md has the table of names.
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace allot {
 
-/// Counts attempts as they end, and writes them with a view of the run. Counters begin with the run and never
-/// fall. Not thread-safe.
+/// Counts attempts as they end, and writes the counts with a view of the run. Counters start at 0 with the
+/// run and never decrease. Not thread-safe.
 class RunMetrics {
  public:
   /// `job` must outlive this.
   RunMetrics(const Job& job, RunInfo info);
 
   void ended(const AttemptEnd& end, TaskType type);
-  /// The whole text, ending in "# EOF". `is_over`: nothing more will happen.
+  /// The whole text, ending in "# EOF". `is_over`: the run has ended.
   std::string text(const RunView& view, bool is_over);
 
  private:
@@ -38,8 +38,8 @@ class RunMetrics {
   const Job& job_;
   RunInfo info_;
   PerPair<PairCounts> pairs_;
-  std::vector<std::uint64_t> nowhere_;  // by type: attempts that no resource could even begin
-  std::vector<double> busy_s_;          // by resource, as written last
+  std::vector<std::uint64_t> nowhere_;  // by type: attempts that did not begin on any resource
+  std::vector<double> busy_s_;          // by resource, as last written
 };
 
 }  // namespace allot

@@ -1,5 +1,4 @@
-// The near end's own watch over time limits: a worker that does not enforce one, or cannot, is not waited
-// for.
+// The near end's own check of time limits: it does not wait for a worker that fails to enforce one.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +11,13 @@
 
 namespace allot {
 
-/// For each attempt with a time limit: when it should be over at the latest, after which it is killed from
-/// here, and some time later given up. Not thread-safe.
+/// For each attempt with a time limit: when it must be over. After that this end kills it, and some time
+/// later gives it up. Not thread-safe.
 class Overdue {
  public:
   explicit Overdue(Clock::duration kill_patience) noexcept : kill_patience_(kill_patience) {}
 
-  /// `limit`: when the worker should have ended the attempt, grace and all.
+  /// `limit`: when the worker should have ended the attempt, including the grace period.
   void watch(std::uint64_t id, Clock::time_point limit) { put(id, {limit, false}); }
   void forget(std::uint64_t id) {
     const auto at = by_id_.find(id);
@@ -29,10 +28,10 @@ class Overdue {
 
   struct Due {
     std::uint64_t id = 0;
-    bool give_up = false;  ///< it was killed, and is still there; else: kill it
+    bool give_up = false;  ///< it was killed but still runs; otherwise: kill it
     friend bool operator==(const Due&, const Due&) = default;
   };
-  /// What is to be done now. Whoever is given up is forgotten.
+  /// The actions that are due now. An attempt that is given up is forgotten.
   std::vector<Due> due(Clock::time_point now) {
     std::vector<Due> all;
     while (!by_time_.empty() && by_time_.begin()->first <= now) {
@@ -44,11 +43,11 @@ class Overdue {
     }
     return all;
   }
-  /// When `due` has something next.
+  /// When `due` has its next action.
   Clock::time_point next() const noexcept {
     return by_time_.empty() ? Clock::time_point::max() : by_time_.begin()->first;
   }
-  /// Time during which nothing could happen.
+  /// Time during which this process could not act.
   void slept(Clock::duration time) {
     by_time_.clear();
     for (auto& [id, watch] : by_id_) {

@@ -8,15 +8,15 @@ namespace allot {
 namespace {
 
 constexpr double kPackedNever = std::numeric_limits<double>::infinity();
-/// The part of a capacity, and of a time, that is rounding.
+/// Rounding error, as a part of a capacity or a time.
 constexpr double kPackedRounding = 1e-9;
-/// How many schedules may be made for an answer, by tasks squared times resources; and for the first one.
+/// Maximum effort for an answer, in tasks squared times resources per schedule; and for the first answer.
 constexpr double kEffort = 5e5;
 constexpr double kFirstEffort = 1e7;
-/// How often one order is improved at most.
+/// Maximum improvements of one order.
 constexpr int kImprovements = 16;
 
-/// What is free of each capacity as time goes by.
+/// The free amount of each capacity over time.
 class Timeline {
  public:
   explicit Timeline(const System& system) : width_(system.capacity_count()), begins_{0} {
@@ -26,7 +26,7 @@ class Timeline {
     }
   }
 
-  /// The first time from which on there is room for so long.
+  /// The first time from which there is room for this long.
   double first_room(std::span<const Draw> needs, double length) const {
     double begin = 0;
     for (std::size_t at = 0; at < begins_.size(); ++at) {
@@ -53,7 +53,7 @@ class Timeline {
       return draw.amount <= free_[at * width_ + r] + slack_[r];
     });
   }
-  /// The step that begins at a time.
+  /// The step that begins at a time; splits a step if necessary.
   std::size_t split(double time) {
     const auto after = std::upper_bound(begins_.begin(), begins_.end(), time);
     const auto at = static_cast<std::size_t>(after - begins_.begin());
@@ -75,8 +75,8 @@ class Timeline {
 struct PackedSchedule {
   std::vector<std::pair<std::size_t, ResourceId>> start;
   double finish = 0;
-  double total = 0;      // work: of two that end together the one with less is better
-  std::size_t last = 0;  // of the order: who ends last
+  double total = 0;      // work: if two schedules end together, the one with less is better
+  std::size_t last = 0;  // position in the order of the task that ends last
   bool operator<(const PackedSchedule& other) const noexcept {
     const double margin = kPackedRounding * std::max(finish, other.finish);
     if (finish < other.finish - margin) return true;
@@ -101,14 +101,14 @@ class PackedPlanner {
       now_.take(system.needs(task.type, task.resource), 0, task.free_in);
   }
 
-  /// `kept`: the types of the order before, and whether it went by the plan; they become those of the best
-  /// one. `asked`: how often.
+  /// `kept`: the types of the previous order, and whether it followed the plan; set to those of the best
+  /// order. `asked`: the number of calls so far.
   PackedPlan plan(std::vector<TaskType>& kept, bool& by_plan, std::size_t asked) const {
     std::vector<Order> all = orders();
     const auto tasks = static_cast<double>(all.front().groups.size());
     const double cost = tasks * tasks * static_cast<double>(seconds_.resources()) + 1;
     double effort = kFirstEffort / cost;
-    if (!kept.empty()) {  // what was good, and in turn one of the others
+    if (!kept.empty()) {  // the previous order, and one of the others in turn
       Order before{continued(kept, all.front().groups.size()), by_plan};
       all = {std::move(before), std::move(all[asked % all.size()])};
       effort = kEffort / cost;
@@ -139,11 +139,11 @@ class PackedPlanner {
 
  private:
   struct Order {
-    std::vector<std::size_t> groups;  // of one task after the other
-    bool by_plan = false;             // only where the plan has them
+    std::vector<std::size_t> groups;  // of the tasks, one by one
+    bool by_plan = false;             // only at places of the plan
   };
 
-  /// The least time that a task of a group takes, and the largest part of a capacity that it holds then.
+  /// The shortest time of a task of a group, and the largest part of a capacity that it holds then.
   std::pair<double, double> size_of(std::size_t g) const {
     double least = kPackedNever;
     double width = 0;
@@ -160,9 +160,10 @@ class PackedPlanner {
     return {least, width};
   }
 
-  /// The order before, without those that have started since: the first of each type. Who is new goes first.
+  /// The previous order without the tasks that have started since: the first ones of each type. New tasks
+  /// come first.
   std::vector<std::size_t> continued(std::span<const TaskType> kept, std::size_t size) const {
-    std::vector<std::vector<std::size_t>> waiting(system_.type_count());  // groups, the last to go first
+    std::vector<std::vector<std::size_t>> waiting(system_.type_count());  // groups; the last one goes first
     for (std::size_t g = groups_.size(); g-- > 0;) {
       if (size_of(g).first < kPackedNever)
         waiting[index(groups_[g].type)].insert(waiting[index(groups_[g].type)].end(),
@@ -202,7 +203,7 @@ class PackedPlanner {
     add_by([&](std::size_t g) { return sizes[g].first * sizes[g].second; });
     add_by([&](std::size_t g) { return sizes[g].first; });
     add_by([&](std::size_t g) { return sizes[g].second; });
-    // Evenly mixed: the k-th of n at (k + 1/2) / n.
+    // Evenly mixed: the k-th of n tasks is at (k + 1/2) / n.
     std::vector<std::pair<double, std::size_t>> mixed;
     for (const std::size_t g : all.front()) mixed.emplace_back(0, g);
     std::vector<Count> taken(groups_.size(), 0);
@@ -253,7 +254,7 @@ class PackedPlanner {
   const System& system_;
   std::span<const PackedGroup> groups_;
   const PerPair<double>& seconds_;
-  PerPair<double> by_plan_;  // 0 also where the plan has none
+  PerPair<double> by_plan_;  // also 0 where the plan has none
   Timeline now_;
 };
 
@@ -262,7 +263,7 @@ class PackedPlanner {
 PackedPlan PackedEndgame::plan(const System& system, std::span<const PackedGroup> groups,
                                const PerPair<double>& seconds, std::span<const PackedRunning> running,
                                std::span<const double> planned) {
-  // With another resource, or without one, all begins anew.
+  // If a resource was added or lost, start from scratch.
   std::vector<bool> places(system.type_count() * system.resource_count(), false);
   for (const TaskType g : seconds.type_ids()) {
     for (const ResourceId j : seconds.resource_ids()) {

@@ -1,4 +1,4 @@
-// The last tasks of a batch where tasks hold several things: a schedule of all of them.
+// The last tasks of a batch whose tasks hold several capacities: a schedule of all of them.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace allot {
 
-/// A task that runs, or whose end nobody knows, and holds what it needs until then.
+/// A task that runs, or that was lost and may still run, and holds what it needs until it ends.
 struct PackedRunning {
   TaskType type{};
   ResourceId resource{};
   double free_in = 0;  ///< seconds
 };
 
-/// Tasks that may go to the same places.
+/// Tasks that may run at the same places.
 struct PackedGroup {
   TaskType type{};
   Count count = 0;
@@ -29,24 +29,24 @@ struct PackedPlan {
   double finish = 0;  ///< seconds until the last task ends, by the expected times
 };
 
-/// Tasks are put into the schedule one by one, each where it ends first, before others where there is room;
-/// anywhere, or only where a plan has them: the fastest place may hold what others need. The order is the
-/// best of some (by length, by what they hold, evenly mixed as a plan would), improved by taking earlier what
-/// ends last; it is kept from one question to the next, so that a good schedule is carried out. Not
-/// thread-safe.
+/// Puts tasks into the schedule one by one, each where it ends first, also before earlier tasks if there is
+/// room. Uses all places, or only those of a plan, because the fastest place may hold what others need. The
+/// order is the best of several (by length, by what the tasks hold, evenly mixed like a plan), improved by
+/// moving the task that ends last forward. It is kept between calls, so that a good schedule is carried out.
+/// Not thread-safe.
 class PackedEndgame {
  public:
-  /// Which tasks should start now so that all are done soonest, when one of a group takes `seconds` at each
-  /// resource, group by resource (0: cannot run there), and holds what the system says. `planned`: what a
-  /// plan has of each type at each resource; empty: there is none. Groups that can run nowhere are left out.
-  /// O(tasks^2 resources), some tens of times the first time.
+  /// Which tasks should start now so that all are done soonest. `seconds`: the time of a task, group by
+  /// resource (0: cannot run there); the system says what it holds. `planned`: the plan's amount of each type
+  /// at each resource; empty: no plan. Groups that cannot run anywhere are left out. O(tasks^2 resources),
+  /// some tens of times that at the first call.
   PackedPlan plan(const System& system, std::span<const PackedGroup> groups, const PerPair<double>& seconds,
                   std::span<const PackedRunning> running, std::span<const double> planned = {});
 
  private:
   std::vector<TaskType> order_;  ///< the best so far, of the tasks that had not started
-  bool by_plan_ = false;         ///< it goes only where the plan has them
-  std::vector<bool> places_;     ///< where it was thought that they can run
+  bool by_plan_ = false;         ///< whether it uses only the places of the plan
+  std::vector<bool> places_;     ///< where tasks could run at the last call
   std::size_t asked_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which types can run on which resources, as far as their commands are concerned.
+// Which types have a working command on which resources.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace allot {
 
-/// A pair is usable while the job has a command for it and nobody has found that the command is not there.
-/// Whether a worker is there is another question. Not thread-safe.
+/// A pair is usable if the job has a command for it and the command has not been found missing. Whether a
+/// worker is connected is not considered. Not thread-safe.
 class Pairs {
  public:
   explicit Pairs(const Job& job)
@@ -33,9 +33,9 @@ class Pairs {
     why_not_[i] = std::move(why);
     changed_ = true;
   }
-  /// What was wrong with the last resource that the type lost.
+  /// The problem with the last resource that the type lost.
   const std::string& why_not(TaskType i) const noexcept { return why_not_[i]; }
-  /// Whether something was disabled since this was asked last.
+  /// Whether a pair was disabled since the last call.
   bool take_change() noexcept { return std::exchange(changed_, false); }
 
  private:

@@ -12,7 +12,7 @@ std::optional<double> pipeline_bound(const Job& job, const System& system, std::
                                      bool packings) {
   std::optional<double> bound = batch_bound(system, left, packings);
   if (!bound || !has_stages(job)) return bound;
-  // By type, no sooner than which its first task begins and its last one ends.
+  // By type: lower bounds on the begin of its first task and the end of its last one.
   std::vector<double> begin(job.tasks.size(), 0);
   std::vector<double> end(job.tasks.size(), 0);
   for (const TaskType type : stage_order(job)) {

@@ -1,4 +1,4 @@
-// How soon a batch can be done at all whose types follow each other.
+// A lower bound on the time of a batch whose types depend on each other.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace allot {
 
-/// batch_bound(), and no less than the longest way through the stages: who comes after a type begins when all
-/// of that is done, and the last output of a type is still to be worked on when it is made. 0 when nothing is
-/// left; nothing where batch_bound() has no answer. `left`: by type; `packings`: as there.
+/// At least batch_bound(), and at least the longest path through the stages: a type that comes after another
+/// begins when all tasks of that are done, and the last output of a type must still be processed when it is
+/// made. 0 if nothing is left; absent if batch_bound() is. `left`: by type; `packings`: as in batch_bound().
 std::optional<double> pipeline_bound(const Job& job, const System& system, std::span<const Count> left,
                                      bool packings = true);
 

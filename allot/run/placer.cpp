@@ -10,14 +10,14 @@
 namespace allot {
 namespace {
 
-/// Shares are asked for anew when one has moved by this part of the whole: a hundred plans for a batch.
+/// Shares are planned again when one has changed by this part of the whole: about a hundred plans per batch.
 constexpr double kShareStep = 0.01;
 
-/// What a task without worth counts at least, as a part of the largest worth: it is to be done all the same,
-/// when nothing else is left.
+/// Minimum worth of a task, as a part of the largest worth: a task without worth must also be done when
+/// nothing else is left.
 constexpr double kLeastWorth = 1e-6;
 
-/// The types of a job with these counts in place of its own, and needs as a system has them.
+/// The types of a job with these counts instead of its own, and needs as in a System.
 std::vector<TaskClass> types_of(const Job& job, JobNeeds& all, std::span<const Count> counts) {
   std::vector<TaskClass> types(job.tasks.begin(), job.tasks.end());
   double most = 0;
@@ -34,7 +34,7 @@ std::string policy_of(const PlacerOptions& options, bool has_needs) {
   return options.policy.empty() ? std::string(policy_for(options.objective, has_needs)) : options.policy;
 }
 
-/// What `planned` is to plan for: with a policy of one's own choice, value; else what the run is for.
+/// The objective of `planned`: value if the user has chosen the policy; otherwise the objective of the run.
 Objective planned_objective(const PlacerOptions& options) {
   if (options.objective == RunObjective::kPriority)
     return options.shares == ShareReading::kExact ? Objective::kPriority : Objective::kMaxMin;
@@ -42,7 +42,7 @@ Objective planned_objective(const PlacerOptions& options) {
   return finishes ? Objective::kMaxMin : Objective::kThroughput;
 }
 
-/// Whoever wants to be done soonest has no use for idling.
+/// Idling does not help to finish sooner.
 ShareReading shares_of(const PlacerOptions& options) {
   return options.objective == RunObjective::kPriority ? options.shares : ShareReading::kFloor;
 }
@@ -78,16 +78,15 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   dispatcher.policy = policy_of(options, needs.any);
   dispatcher.policy_options.objective = planned_objective(options);
   dispatcher.follow_counts = false;
-  // To try again what the plan does not use, tasks that hold much would have to make room.
+  // To try pairs that the plan does not use, tasks that hold much would have to make room.
   if (needs.any) dispatcher.exploration = 0;
-  const PolicyInfo* const policy =
-      find_policy(dispatcher.policy);  // one that is unknown the dispatcher refuses
+  const PolicyInfo* const policy = find_policy(dispatcher.policy);  // the dispatcher refuses an unknown one
   lines_ = Lines({when_ahead(options, policy), true});
   weighted_ = policy != nullptr && policy->holds_time_shares;
-  // Another policy by name decides for itself; the end of the batch is part of what finishes soonest.
+  // A policy chosen by name decides for itself; the end of the batch is handled only to finish soonest.
   finishes_ = options.objective == RunObjective::kFinish && options.policy.empty();
   dispatcher.policy_options.shares = shares_of(options);
-  dispatcher.follow_counts = false;  // `update` says how many there are
+  dispatcher.follow_counts = false;  // `update` sets the counts
   dispatcher.seed = options.seed;
   dispatcher.planning = options.planning;
   dispatcher.solve_limit = options.solve_limit;
@@ -143,7 +142,7 @@ void Placer::update(const Demand& demand, Clock::time_point now) {
   if (counts != counts_) {
     dispatcher_->set_counts(counts);
     counts_ = std::move(counts);
-    // Shares are kept by idling only while there is work of all who have one.
+    // Idling keeps shares only while there is work for all types that have a share.
     idling_helps_ = true;
     for (std::size_t i = 0; i < types_; ++i) idling_helps_ &= counts_[i] > 0 || !has_share_[i];
   }
@@ -161,7 +160,7 @@ void Placer::update(const Demand& demand, Clock::time_point now) {
   }
 }
 
-/// False: it can go nowhere now.
+/// False: the type cannot go anywhere now.
 bool Placer::place_waiting(TaskType i, Clock::time_point now) {
   const std::optional<Ticket> ticket = dispatcher_->place(i, now);
   if (ticket) put(*ticket);
@@ -175,7 +174,7 @@ void Placer::put(const Ticket& ticket) {
   lines_.put(task);
 }
 
-/// Takes back tickets of the type, those that came last, until so many wait.
+/// Takes back the latest tickets of the type until `wanted` wait.
 void Placer::trim(TaskType i, Count wanted) {
   for (std::size_t j = resources_; j-- > 0;) {
     while (lines_.waiting(i) > wanted) {
@@ -194,11 +193,11 @@ void Placer::follow_plan() {
   std::shared_ptr<const Plan> plan = dispatcher_->plan();
   if (plan_ && plan->number == plan_->number) return;
   plan_ = std::move(plan);
-  clear_waiting(false);  // what is to be learned is to be learned under any plan
+  clear_waiting(false);  // rates are learned under any plan
   std::vector<double> weights(types_);
   for (std::size_t j = 0; j < resources_; ++j) {
     const ResourceId r = resource_id(j);
-    // A queue that is to be first come, first served stays one, and so does that of a policy without targets.
+    // A first come, first served queue stays one, and so does the queue of a policy without targets.
     const bool by_order = weighted_ || (plan_->target && disciplines_[j] == Discipline::kPs);
     lines_.set_order(r, by_order ? Lines::Order::kService : Lines::Order::kArrival);
     if (!by_order) continue;
@@ -223,8 +222,8 @@ void Placer::withdraw(WaitingTask& task) {
   tasks_.release(task);
 }
 
-/// Takes back the tickets that wait there: also those that wait to learn a rate, which no new plan takes
-/// back.
+/// Takes back all tickets that wait there, including those that wait to learn a rate, which a new plan does
+/// not take back.
 void Placer::withdraw(TaskType i, ResourceId j) {
   while (WaitingTask* const task = lines_.line(i, j).last()) withdraw(*task);
 }
@@ -265,7 +264,7 @@ void Placer::send_elsewhere(TaskType i, ResourceId j, Clock::time_point now) {
   for (std::size_t other = 0; other < resources_; ++other) {
     const ResourceId r = resource_id(other);
     if (r == j || !dispatcher_->allows(i, r)) continue;
-    const double seconds = dispatcher_->mean_seconds(i, r).value_or(0);  // one that is not known is tried
+    const double seconds = dispatcher_->mean_seconds(i, r).value_or(0);  // an unknown pair is tried
     if (best && seconds >= least) continue;
     best = r;
     least = seconds;
@@ -302,10 +301,10 @@ std::optional<Clock::time_point> Placer::next_look(Clock::time_point now) const 
     if (late_) {
       at = late_->ask_again(resource_id(j));
     } else if (const std::optional<double> until = lines_.idle_until(resource_id(j))) {
-      // Rounded up, or it would be asked just before its time, again and again.
+      // Rounded up, otherwise it would be asked just before its time, again and again.
       at = start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
     }
-    // One that has passed is of a resource that was not asked since: its slots are busy.
+    // A time in the past belongs to a resource that was not asked since then: its slots are busy.
     if (at && *at > now && (!next || *at < *next)) next = at;
   }
   return next;

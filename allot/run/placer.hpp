@@ -1,4 +1,5 @@
-// Where the tasks of a run go: a dispatcher, and the lines in which they wait for a slot, bound to it or not.
+// Where the tasks of a run go: a dispatcher, and the lines in which tasks wait for a slot, bound to it or
+// not.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ namespace allot {
 
 struct PlacerOptions {
   RunObjective objective = RunObjective::kFinish;
-  std::string policy;  ///< empty: the objective's own, for tasks with or without needs
+  std::string policy;  ///< empty: the policy of the objective, with or without needs
   ShareReading shares = ShareReading::kFloor;
   std::vector<RatePrior> priors;  ///< type by resource; empty: as the job says
   std::uint64_t seed = 1;
@@ -28,30 +29,30 @@ struct PlacerOptions {
   std::uint64_t solve_steps = StopLimits{}.steps;  ///< the same
 };
 
-/// What is to be placed now.
+/// The tasks to place now.
 struct Demand {
-  std::span<const Count> ready;    ///< by type: could be started now
-  std::span<const Count> left;     ///< by type: not started yet, with those that wait for a retry
+  std::span<const Count> ready;    ///< by type: could start now
+  std::span<const Count> left;     ///< by type: not started yet, including those that wait for a retry
   std::span<const Count> running;  ///< by type
 };
 
-/// A ticket whose task runs.
+/// A running task's ticket.
 using Placed = LateDispatch::Start;
 
 /// Turns the dispatcher's decisions into "this slot starts a task of that type now". Tasks are placed as soon
-/// as they are in flight, wait before their resource as tickets, and are taken from there by the order of
-/// service; a new plan places those that wait anew. Under a policy that binds late they wait without a
-/// ticket, and a free slot takes what the plan has next. Not thread-safe, but for the dispatcher within.
+/// as they are in flight. They wait at their resource as tickets and are taken in the order of service; a new
+/// plan places the waiting ones again. Under a policy that binds late they wait without a ticket, and a free
+/// slot takes the next task of the plan. Not thread-safe, except for the dispatcher inside.
 class Placer {
  public:
-  /// Throws InvalidModel when the policy is unknown or lacks something.
+  /// Throws InvalidModel if the policy is unknown or lacks something.
   Placer(const Job& job, const PlacerOptions& options, Clock::time_point now);
 
-  /// Adapts the tickets to what there is to do, and the plan to what is left.
+  /// Adapts the tickets to the ready tasks, and the plan to the tasks left.
   void update(const Demand& demand, Clock::time_point now);
 
-  /// A task of which type a free slot of the resource should start now; the ticket is running from here on.
-  /// `available(type)`: whether there is a task for this resource.
+  /// The type of the task that a free slot of the resource should start now; the ticket counts as running
+  /// from here on. `available(type)`: whether there is a task for this resource.
   template <typename Available>
   std::optional<Placed> next(ResourceId j, Clock::time_point now, const Available& available) {
     if (late_) return late_->next(j, now, available);
@@ -62,35 +63,36 @@ class Placer {
     return placed;
   }
 
-  /// A ticket for a pair that the end of the batch, or a retry, asks for.
+  /// A ticket for a pair that the end of the batch, or a retry, chooses.
   Placed take_at(TaskType i, ResourceId j, Clock::time_point now);
-  /// Tickets of the type wait at j, but no task that may run there: lets one wait elsewhere.
+  /// Tickets of the type wait at j, but no task may run there: moves one to another resource.
   void send_elsewhere(TaskType i, ResourceId j, Clock::time_point now);
-  /// Lets a ticket of the type that waits at `from` wait at `to`. False: none does.
+  /// Moves a waiting ticket of the type from `from` to `to`. False: there is none.
   bool move_waiting(TaskType i, ResourceId from, ResourceId to, Clock::time_point now);
-  /// Takes back all tickets that wait; those that wait to learn a rate only if told to.
+  /// Takes back all waiting tickets; those that wait to learn a rate only if `with_trials`.
   void clear_waiting(bool with_trials = true);
 
-  /// A running ticket has ended by itself, after so many seconds of work.
+  /// A running ticket has ended by itself, after `busy_s` seconds of work.
   void ended(const Placed& placed, double busy_s, bool ok, Clock::time_point now);
-  /// A running ticket has ended in a way that says nothing about its rate.
+  /// A running ticket has ended, but its time does not count for the rate.
   void dropped(const Placed& placed, double busy_s);
 
-  /// The pair does not work, for good.
+  /// Disables the pair permanently: its command does not work.
   void disable(TaskType i, ResourceId j);
-  /// Nobody is there to run anything: nothing waits for the resource any more, until it is back.
+  /// The resource has no worker: nothing waits for it until it is restored.
   void lose(ResourceId j);
   void restore(ResourceId j) { dispatcher_->restore(j); }
   bool allows(TaskType i, ResourceId j) const { return dispatcher_->allows(i, j); }
 
   bool binds_late() const noexcept { return late_ != nullptr; }
-  /// Whether a task of the type is to start there at some time, by the plan: it waits there, or has a part.
+  /// Whether the plan lets a task of the type start there at some time: one waits there, or the type has a
+  /// part.
   bool wants(TaskType i, ResourceId j) const;
 
-  /// When `next` may have another answer although nothing happens: time shares that leave a slot idle.
+  /// When `next` may have another answer even if nothing happens: time shares that leave a slot idle.
   std::optional<Clock::time_point> next_look(Clock::time_point now) const;
 
-  /// Tickets that wait before the resources, type by resource.
+  /// Tickets that wait at resources, type by resource.
   std::vector<Count> waiting() const;
 
   bool finishes() const noexcept { return finishes_; }
@@ -113,21 +115,21 @@ class Placer {
   Clock::time_point start_;
   bool finishes_;
   bool weighted_;
-  std::vector<Count> limits_;  // N_i as the job has it
+  std::vector<Count> limits_;  // N_i of the job
   std::vector<Discipline> disciplines_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<LateDispatch> late_;  // null: tasks are bound as soon as they are in flight
   std::shared_ptr<const Plan> plan_;
   Lines lines_;
   TaskPool<WaitingTask> tasks_;
-  std::vector<Count> counts_;       // as the dispatcher was told last
+  std::vector<Count> counts_;       // as last passed to the dispatcher
   std::vector<double> priorities_;  // the same
   std::vector<bool> has_share_;
   bool idling_helps_ = true;
 };
 
-/// How many of each type are in flight at once: as the job says, else enough to keep every slot busy that
-/// can run it.
+/// Number of tasks of each type in flight at once: from the job, otherwise enough to keep every slot busy
+/// that can run the type.
 std::vector<Count> in_flight_limits(const Job& job);
 
 }  // namespace allot

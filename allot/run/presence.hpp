@@ -1,4 +1,4 @@
-// Whether anybody is there to run what is sent to a resource.
+// Whether a resource has a worker that can run tasks.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,9 @@
 
 namespace allot {
 
-/// A resource without a worker for two seconds is planned without: its launcher may wait in a queue for
-/// hours. One whose workers could not be opened time and again is gone, which may pass. Not thread-safe.
+/// A resource without a worker for two seconds is left out of plans, because its launcher may wait in a queue
+/// for hours. A resource whose workers repeatedly could not be opened is gone, perhaps only for a while. Not
+/// thread-safe.
 class Presence {
  public:
   explicit Presence(std::size_t resources) : resources_(resources) {}
@@ -26,15 +27,15 @@ class Presence {
     Change change{};
     friend bool operator==(const News&, const News&) = default;
   };
-  /// What has changed, from the state of the slots.
+  /// The changes since the last call, from the state of the slots.
   std::vector<News> look(std::span<const Slot> slots, Clock::time_point now);
 
-  /// All its slots have been given up for now. Known since the last look.
+  /// All its slots are given up for now, as of the last look.
   bool gone(ResourceId j) const noexcept { return resources_[index(j)].gone; }
   bool planned(ResourceId j) const noexcept { return resources_[index(j)].planned; }
-  /// When `look` may find news although no slot changes.
+  /// When `look` may find news even if no slot changes.
   Clock::time_point next() const noexcept;
-  /// Time during which nothing could happen.
+  /// Time during which this process could not act.
   void slept(Clock::duration time) noexcept;
 
  private:

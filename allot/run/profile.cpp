@@ -26,9 +26,9 @@ using detail::last_start;
 using detail::problem_of;
 using detail::Sample;
 
-/// Intervals are looked at after 10, 15, 22, 33, ... runs: every look is a chance to stop too early.
+/// Intervals are checked after 10, 15, 22, 33, ... runs: every check is a chance to stop too early.
 constexpr double kLookGrowth = 1.5;
-/// Empty commands per resource, of which the median counts.
+/// Empty commands per resource; their median is used.
 constexpr int kLaunches = 11;
 
 /// The runs of one pair under one condition.
@@ -89,7 +89,7 @@ class Profiler {
     if (options_.progress) options_.progress(profile_, doing);
   }
 
-  /// One turn of the loop; returns what ended.
+  /// One turn of the loop; `events` is set to what ended.
   void turn(std::vector<CrewEvent>& events) {
     events.clear();
     crew_.pump(Clock::now(), events);
@@ -116,7 +116,7 @@ class Profiler {
     }
   }
 
-  /// One whose input is there, where that is the output of another task.
+  /// A random row. If inputs are outputs of other tasks, a row whose input exists.
   std::size_t draw_row(TaskType type) {
     const std::size_t rows = rows_[index(type)];
     const std::size_t row = random_.below(rows);
@@ -126,7 +126,7 @@ class Profiler {
     return row;
   }
 
-  /// Nothing where there is no room for one more.
+  /// Absent if there is no room for one more.
   std::optional<TaskRequest> request_for(TaskType type, ResourceId j, Count slot) {
     if (!holdings_.fits(type, j) || !holdings_.is_free(j, slot)) return std::nullopt;
     taken_ = holdings_.take(type, j, slot);
@@ -149,8 +149,8 @@ class Profiler {
     return request;
   }
 
-  /// Keeps the slots busy with one request after the other until `count` were started,
-  /// and waits for all. `make(slot)` gives the next one.
+  /// Keeps the slots busy with one request after another until `count` were started, and waits for all.
+  /// `make(slot)` gives the next one.
   template <typename Make>
   std::vector<Sample> closed_loop(std::span<const std::size_t> slots, std::size_t count, const Make& make) {
     std::size_t started = 0;
@@ -158,7 +158,7 @@ class Profiler {
         slots, [&](std::size_t) { return started++ < count; }, make);
   }
 
-  /// The same as long as `goes_on(slot)` whenever a slot is free.
+  /// The same as long as `goes_on(slot)` is true when a slot is free.
   template <typename GoesOn, typename Make>
   std::vector<Sample> closed_loop_while(std::span<const std::size_t> slots, const GoesOn& goes_on,
                                         const Make& make) {
@@ -202,7 +202,8 @@ class Profiler {
       for (const CrewEvent& event : events) {
         if (event.kind != CrewEvent::Kind::kRecord || !busy[event.slot]) continue;
         give_back(event.slot);
-        if (stopped() && event.record.status != TaskStatus::kOk) {  // by us, most likely: it says nothing
+        if (stopped() && event.record.status != TaskStatus::kOk) {  // most likely stopped by us: does not
+                                                                    // count
           busy[event.slot].reset();
           --running;
           continue;
@@ -265,7 +266,7 @@ class Profiler {
     }
   }
 
-  /// One visit to a pair: a run alone, or all slots busy until as many have ended as there are slots.
+  /// One visit to a pair: one run alone, or all slots busy until one run per slot has ended.
   void visit(TaskType i, ResourceId j, Series& series, bool full) {
     PairProfile& pair = profile_.pairs(i, j);
     const std::vector<std::size_t>& all = slots_[index(j)];
@@ -275,7 +276,7 @@ class Profiler {
                     [&](const Slot& slot) { return std::pair(i, request_for(i, j, slot.number)); });
     double sum = 0;
     std::size_t counted = 0;
-    // With all slots full: those that ended while others were still being started.
+    // With all slots full, only runs that ended while others were still being started count.
     const Clock::time_point last = last_start(samples);
     for (const Sample& sample : samples) {
       if (!sample.ok) {
@@ -291,7 +292,7 @@ class Profiler {
       ++counted;
     }
     if (counted == 0) return;
-    if (series.visits++ == 0) return;  // the first is for warming up
+    if (series.visits++ == 0) return;  // the first visit is for warming up
     series.seconds.push_back(sum / static_cast<double>(counted));
     series.spent_s += sum;
     Timing& timing = full ? pair.full : pair.alone;
@@ -320,7 +321,7 @@ class Profiler {
     if (enough && timing.converged) series.done = true;
   }
 
-  /// All slots of all resources at once, each with types drawn at random.
+  /// All slots of all resources at once, each with random types.
   void measure_mix() {
     if (stopped() || !(options_.mixed_s > 0)) return;
     std::vector<std::size_t> all;
@@ -341,7 +342,7 @@ class Profiler {
                                                      std::chrono::duration<double>(options_.mixed_s));
     PerPair<double> sum(types_, resources_);
     PerPair<double> count(types_, resources_);
-    // In pieces, so that the end is seen; each piece keeps every slot busy for some tasks.
+    // In pieces, so that the loop can stop in time; each piece keeps every slot busy for some tasks.
     while (Clock::now() < end && !stopped()) {
       const std::vector<Sample> samples = closed_loop(all, 4 * all.size(), [&](const Slot& slot) {
         const std::size_t j = index(slot.resource);
@@ -374,7 +375,7 @@ class Profiler {
     return known.possible && known.problem.empty() && known.alone.runs > 0;
   }
 
-  /// Mixes of a design, each slot with one type all the time, and what they say about what is shared.
+  /// Runs the mixes of a design, with one type per slot, and fits what tasks share.
   void measure_sharing() {
     std::vector<TaskClass> tasks;
     PerPair<double> rates(types_, resources_, 0.0);
@@ -422,7 +423,7 @@ class Profiler {
     const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(options_.mix_s));
     std::vector<int> started(crew_.slots().size(), 0);
-    // Nobody stops before the slowest has started twice: till then all have busy neighbours.
+    // No slot stops before the slowest has started twice: until then all have busy neighbours.
     const auto goes_on = [&](std::size_t slot) {
       const bool is_early =
           std::any_of(busy.begin(), busy.end(), [&](std::size_t s) { return started[s] < 2; });
@@ -455,7 +456,7 @@ class Profiler {
   RandomStream random_;
   Crew crew_;
   Holdings holdings_;
-  std::optional<Holding> taken_;  // by the request made last
+  std::optional<Holding> taken_;  // for the last request
   std::size_t types_;
   std::size_t resources_;
   Profile profile_;

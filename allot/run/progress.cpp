@@ -11,8 +11,8 @@
 namespace allot {
 namespace {
 
-/// Of the run. Estimates of the time left solve programs, which the loop waits for; between two they count
-/// down.
+/// In seconds of the run. Estimates of the time left solve linear programs while the loop waits; in between,
+/// the last estimate counts down.
 constexpr double kEstimateEvery_s = 1;
 
 }  // namespace
@@ -43,7 +43,7 @@ Progress::Progress(const Job& job, Clock::time_point begin)
   }
 }
 
-// ---- what happens
+// ---- events
 
 void Progress::found_done(TaskType type) {
   ++view_.types[index(type)].done;
@@ -69,7 +69,7 @@ void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds,
   recent_.add(type, now);
 }
 
-// ---- what is seen
+// ---- the view
 
 /// The system at the means (0) or at the lower (-1) or upper (1) ends of the intervals; nothing while some
 /// type with tasks left has no known rate.
@@ -88,7 +88,7 @@ std::optional<System> Progress::system_at(int end) const {
     const TypeView& type = view_.types[index(i)];
     if (!known && type.done + type.failed < type.total) return std::nullopt;
     counts[index(i)] = known ? 1 : 0;
-    if (!known) rates(i, ResourceId{}) = 1;  // a type that is done needs some rate all the same
+    if (!known) rates(i, ResourceId{}) = 1;  // a finished type still needs some rate
   }
   return job_system(job_, rates.values(), counts);
 }
@@ -117,7 +117,7 @@ void Progress::refresh_types(const Placer& placer, const Attempts& attempts, Clo
     }
   }
   const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
-  // While a type has no known rate the plan stands on guesses.
+  // While a type has no known rate, the plan is based on guesses.
   const bool predicts = plan->predicted && system_at(0);
   view_.predicted.reset();
   if (predicts) view_.predicted = plan->predicted->throughput;
@@ -182,8 +182,8 @@ void Progress::refresh_time_left(const Placer& placer, const Attempts& attempts,
   counted_s_ = view_.elapsed_s;
 }
 
-/// How long it may take: the programs at the means and at both ends of the intervals. Whole tasks are looked
-/// at for the means alone: that takes many programs.
+/// Estimates the time left: the programs at the means and at both ends of the intervals. Only the means use
+/// whole tasks, because that takes many programs.
 void Progress::estimate_time_left(const Placer& placer, std::span<const Count> left) {
   view_.left_s = view_.left_low_s = view_.left_high_s = view_.bound_s = std::nullopt;
   const auto system = system_at(0);
@@ -193,7 +193,7 @@ void Progress::estimate_time_left(const Placer& placer, std::span<const Count> l
   if (!view_.left_s) return;
   const std::optional<double> plain =
       system->has_needs() ? pipeline_bound(job_, *system, left, false) : view_.bound_s;
-  // At the pace of the plan, where that is slower than the bound.
+  // At the pace of the plan if that is slower than the bound.
   const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
   if (plan->predicted && !placer.finishes()) {
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -210,7 +210,7 @@ void Progress::estimate_time_left(const Placer& placer, std::span<const Count> l
   if (const auto shortest = pipeline_bound(job_, *fast, left, false)) view_.left_low_s = *shortest * scale;
 }
 
-// ---- what is kept
+// ---- for the journal
 
 std::vector<LearntRate> Progress::rates(double time_unix) const {
   std::vector<LearntRate> rates;
@@ -242,7 +242,7 @@ std::optional<double> Progress::bound() const {
   }
   const auto system = system_at(0);
   if (!system) return std::nullopt;
-  // Of a part it is not known which stages had to wait for which.
+  // For a part of the job, it is unknown which stages had to wait for which.
   return view_.done == view_.total ? pipeline_bound(job_, *system, did) : batch_bound(*system, did, true);
 }
 

@@ -1,4 +1,4 @@
-// How far a run has come, and what it promises: the numbers that are shown and noted down.
+// The progress of a run and its predictions: the numbers that are shown and recorded.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,32 @@
 
 namespace allot {
 
-/// Keeps the counts of a run and turns them into its view. Not thread-safe.
+/// Counts the events of a run and makes its view. Not thread-safe.
 class Progress {
  public:
   Progress(const Job& job, Clock::time_point begin);
 
-  // ---- what happens
+  // ---- events
 
   void found_done(TaskType type);    ///< by an earlier run
-  void found_failed(TaskType type);  ///< for good, in an earlier run
-  /// With its final record. `by_itself`: not because another task failed.
+  void found_failed(TaskType type);  ///< finally, in an earlier run
+  /// A task has its final record. `by_itself`: it did not fail because of another task.
   void ended(TaskType type, bool ok, bool by_itself = true);
   void retried() { ++view_.retried; }
-  /// An attempt has ended after so many seconds at the resource.
+  /// An attempt has ended after `seconds` at the resource.
   void attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok, Clock::time_point now);
-  /// So many of the type wait for others.
+  /// Sets how many tasks of the type wait for others.
   void waits(TaskType type, Count count) {
     view_.types[index(type)].waiting = static_cast<std::uint64_t>(count);
   }
   void phase(RunPhase phase) { view_.phase = phase; }
   void begin(Clock::time_point now) { begin_ = now; }
-  /// Time that is no part of the run.
+  /// Time that does not belong to the run.
   void paused(Clock::duration time) { paused_ += time; }
 
-  // ---- what is seen
+  // ---- the view
 
-  /// Brings the view up to date. `left`: by type, not started yet.
+  /// Updates the view. `left`: by type, not started yet.
   void refresh(const Placer& placer, const Attempts& attempts, std::span<const Slot> slots,
                std::span<const Count> left, Clock::time_point now);
   const RunView& view() const noexcept { return view_; }
@@ -51,10 +51,10 @@ class Progress {
   std::uint64_t failed_now() const noexcept { return failed_now_; }
   std::uint64_t failed_by_itself() const noexcept { return failed_by_itself_; }  ///< in this run
 
-  /// As the journal keeps them; of the view as it was refreshed last.
+  /// For the journal, from the last refreshed view.
   std::vector<LearntRate> rates(double time_unix) const;
   std::vector<Prediction> predictions(double time_unix) const;
-  /// The linear program's bound for what this run did; nothing where a pair that nobody tried could be fast.
+  /// The linear program's bound for what this run did; absent if an untried pair could be fast.
   std::optional<double> bound() const;
 
  private:
@@ -71,8 +71,8 @@ class Progress {
   PerPair<std::uint64_t> done_by_pair_;
   std::vector<double> busy_s_;
   RecentCompletions recent_;
-  double estimated_s_ = 0;  // of the run, when the time left was estimated
-  double counted_s_ = 0;    // when it was counted down
+  double estimated_s_ = 0;  // time of the run at the last estimate of the time left
+  double counted_s_ = 0;    // time of the run at the last countdown
   std::uint64_t done_now_ = 0;
   std::uint64_t failed_now_ = 0;
   std::uint64_t failed_by_itself_ = 0;

@@ -1,4 +1,4 @@
-// Completions per second, lately.
+// Recent completions per second.
 #pragma once
 
 #include <chrono>
@@ -43,7 +43,7 @@ class RecentCompletions {
   static constexpr std::chrono::seconds kWindow{10};
 
   std::size_t types_;
-  Clock::time_point begin_;  // all since are known
+  Clock::time_point begin_;  // all completions since then are known
   std::deque<Completion> all_;
 };
 

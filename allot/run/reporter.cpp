@@ -40,13 +40,14 @@ void Reporter::report_running(Clock::time_point now) {
     for (const ResourceId j : elapsed.resource_ids()) {
       if (!job_.tasks[index(i)].commands[index(j)]) continue;
       std::vector<double>& seconds = elapsed(i, j);
-      std::sort(seconds.begin(), seconds.end());  // the table has no order
+      std::sort(seconds.begin(), seconds.end());  // the table of attempts is unordered
       placer_.dispatcher().report_running(i, j, seconds);
     }
   }
 }
 
-/// Notes are about shares and floors: news for who asked for some, and while there is work of every type.
+/// Notes are about shares and floors: shown if the user asked for them, and while there is work of every
+/// type.
 void Reporter::tell_plan_note() {
   const std::string& note = progress_.view().plan_note;
   if (note == last_plan_note_) return;

@@ -1,5 +1,5 @@
-// Tells of a run as it goes: its view now and then, rates and predictions to the journal, and its numbers at
-// the end.
+// Reports on a run: its view from time to time, rates and predictions to the journal, and a summary at the
+// end.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace allot {
 
-/// Not thread-safe; holds references to what it tells of.
+/// Not thread-safe; holds references to what it reports on.
 class Reporter {
  public:
   Reporter(const Job& job, RunJournal& journal, const RunOptions& options, RunObserver& observer,
@@ -28,13 +28,13 @@ class Reporter {
 
   /// When the next tick is due.
   Clock::time_point next() const noexcept { return next_tick_; }
-  /// If it is time for it: tells the planner how long tasks have been running, and brings the view up to
-  /// date. True: it is worth showing.
+  /// If a tick is due: reports to the planner how long tasks have been running, and updates the view. True:
+  /// the view should be shown.
   bool tick(RunPhase phase, std::span<const Slot> slots, Clock::time_point now, double unix_now,
             bool may_write);
   void refresh(RunPhase phase, std::span<const Slot> slots, Clock::time_point now);
   void note_to_journal(double unix_now);
-  /// The numbers, of the view as it was refreshed last.
+  /// The summary, from the last refreshed view.
   RunSummary summary(Clock::time_point now) const;
 
  private:

@@ -27,7 +27,7 @@ std::string output_path(const Job& job, const JobItem& item, std::uint64_t numbe
   values.columns = task.inputs.row(item.row);
   values.number = number;
   const std::filesystem::path folder = std::filesystem::absolute(job.folder).lexically_normal();
-  // As it was checked: with a link on the way, `..` would lead elsewhere than it reads.
+  // The same path that was checked: with a link on the way, `..` would lead to another place.
   return (folder / task.output->expand(values)).lexically_normal().string();
 }
 
@@ -75,7 +75,7 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   for (const auto& [name, value] : resource.env)
     request.environment.push_back(name + "=" + value.expand(values));
   for (const auto& [name, value] : task.env) request.environment.push_back(name + "=" + value.expand(values));
-  // A task that is not told where to write writes its output to standard output.
+  // A task without a reference to the output path writes its output to standard output.
   if (task.output && !command.uses(Placeholder::kOutput) &&
       std::none_of(task.env.begin(), task.env.end(),
                    [](const auto& entry) { return entry.second.uses(Placeholder::kOutput); })) {

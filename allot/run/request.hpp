@@ -1,4 +1,4 @@
-// One attempt of a task as its worker gets it: words, environment, files.
+// One attempt of a task as a request to a worker: words, environment, files.
 #pragma once
 
 #include <string>
@@ -9,29 +9,28 @@
 
 namespace allot {
 
-/// Which attempt of which task, and where.
+/// One attempt of a task, and its place.
 struct Attempt {
   const JobItem* item = nullptr;
   std::uint64_t number = 0;  ///< of the task within the job, from 1: `{#}`
   ResourceId resource{};
   Count slot = 0;
   int attempt = 1;
-  const Holding* holding = nullptr;  ///< null: its slot alone
+  const Holding* holding = nullptr;  ///< null: only its slot
 };
 
-/// Everything but the id. The output's folder is not made here.
+/// All fields except the id. Does not create the folder of the output.
 TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id);
 
-/// Where the task's file is put when it has succeeded; empty where its type declares none. `number` as in
-/// Attempt.
+/// The path of the task's file after success; empty if its type declares none. `number` as in Attempt.
 std::string output_path(const Job& job, const JobItem& item, std::uint64_t number);
 
-/// Whether the input of a task is there, where it is the output of another task; true otherwise.
+/// Whether the input of a task exists if it is the output of another task; true otherwise.
 bool has_input(const Job& job, TaskType type, std::size_t row);
 
-/// Where a task is to write its output during an attempt: beside its place, hidden, with the same ending,
-/// since programs look at endings. The run's id, which nobody can foresee, keeps runs apart; a name that
-/// would be too long loses its beginning.
+/// The path for a task's output during an attempt: in the same folder, hidden, with the same ending, because
+/// programs look at endings. The run's id, which is unpredictable, keeps runs apart; a name that would be too
+/// long loses its beginning.
 std::string temporary_output(const std::string& final_output, const std::string& run_id, int attempt);
 
 }  // namespace allot

@@ -9,7 +9,7 @@ namespace {
 constexpr double kLongestBackoff = 60;
 /// Shared losses after which a task runs alone.
 constexpr int kSuspicious = 2;
-/// For so long at first, or so many times what it should take.
+/// Initial time alone: this many seconds, or this many times the expected time.
 constexpr double kAlone = 30;
 constexpr double kAloneFactor = 10;
 

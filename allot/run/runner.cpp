@@ -15,7 +15,7 @@
 namespace allot {
 namespace {
 
-/// Time as the machine has it, and sleep that ends when a lane, the journal or the observer has something.
+/// Real time, and a sleep that ends when a lane, the journal or the observer has something to do.
 class RealWorld final : public World {
  public:
   RealWorld(const Journal& journal, RunObserver& observer) : journal_(journal), observer_(observer) {}
@@ -52,8 +52,8 @@ class RealWorld final : public World {
   std::vector<pollfd> polled_;
 };
 
-/// Raises this process's soft limit of descriptors as far as the lanes need. Throws InvalidModel when that is
-/// more than it may have.
+/// Raises this process's soft limit of descriptors to what the lanes need. Throws InvalidModel if that is
+/// more than the hard limit.
 void make_room_for_descriptors(const Job& job) {
   const std::size_t needed = descriptors_for(crew_resources(job));
   rlimit limit{};

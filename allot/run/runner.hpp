@@ -20,12 +20,13 @@
 namespace allot {
 
 struct RunOptions : PlacerOptions {
-  int requeues = 3;              ///< of a task lost alone: JournalOptions::most_requeues should be the same
+  int requeues = 3;              ///< of a task that was lost alone; JournalOptions::most_requeues should be
+                                 ///< the same
   int retries = 1;               ///< of a failed task, unless its type says otherwise
   double first_backoff_s = 0.2;  ///< before a retry; doubles with each, up to a minute
   std::optional<HaltRule> halt;
   double grace_s = 5;          ///< between TERM and KILL
-  double margin_s = 5;         ///< by which a worker may be late in enforcing a time limit
+  double margin_s = 5;         ///< maximum delay of a worker in enforcing a time limit
   double kill_patience_s = 5;  ///< after KILL; then the attempt counts as lost
   std::string run_id;
   std::string output_folder;  ///< for the output of the tasks
@@ -68,7 +69,7 @@ struct RunSummary {
   enum class Outcome {
     kFinished,     ///< every task has its final record
     kInterrupted,  ///< by drain, terminate or kill: the rest is for another run
-    kTimeLimit,    ///< its time was up: the rest is for another run
+    kTimeLimit,    ///< its time was over: the rest is for another run
     kHalted,       ///< by the halt rule
     kStranded,     ///< the remaining tasks can run only on resources without a worker: for another run
     kIo,           ///< the journal can no longer be written: `problem`
@@ -82,16 +83,16 @@ struct RunSummary {
   std::optional<double>
       bound_s;  ///< the program's bound for what this run did, by the rates as known at the end
   std::optional<double> little;     ///< throughput times response time
-  std::optional<double> in_flight;  ///< the mean number that it should be
+  std::optional<double> in_flight;  ///< the mean number of tasks in flight, which `little` should equal
 };
 
 /// "finished", "interrupted", "time-limit", "halted", "stranded", "io-error"
 std::string_view to_string(RunSummary::Outcome outcome) noexcept;
 
-/// Runs the rest of the job, by the journal. The journal must be open and new: the runner registers the
-/// tasks. Throws JournalError if the tasks do not fit the journal, and InvalidModel if the policy lacks
+/// Runs the rest of the job according to the journal. The journal must be open and new: the runner registers
+/// the tasks. Throws JournalError if the tasks do not fit the journal, and InvalidModel if the policy lacks
 /// something (priorities) or there are more lanes than the process may have open files. Leaves no process
-/// behind that can be killed.
+/// behind, except those that cannot be killed.
 RunSummary run_tasks(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer);
 
 }  // namespace allot

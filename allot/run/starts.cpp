@@ -8,11 +8,11 @@
 namespace allot {
 namespace {
 
-/// The end of the batch begins when so few are left for each slot.
+/// The end of the batch begins when at most this many tasks per slot are left.
 constexpr Count kEndgameTasks = 2;
-/// There, a pair that hangs counts as slower than the slowest known one by this factor.
+/// At the end, a pair that hangs counts as slower than the slowest known one by this factor.
 constexpr double kHungFactor = 1000;
-/// A task is late by far after so many times what it should take, and so many seconds.
+/// A task is far too late after this many times its expected time, and at least this many seconds.
 constexpr double kLateFactor = 4;
 constexpr double kLateSeconds = 1;
 
@@ -21,7 +21,7 @@ constexpr double kLateSeconds = 1;
 std::vector<Count> Starts::left() const {
   std::vector<Count> left;
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
-    // Whoever wants the most now has no use for what is not there yet.
+    // For most tasks per second now, tasks that are not ready yet do not matter.
     left.push_back(placer_.finishes() ? backlog_.foreseen(task_type(i)) : backlog_.queued(task_type(i)));
   }
   return left;
@@ -59,8 +59,7 @@ bool Starts::late_by_far(const RunningAttempt& attempt, Clock::time_point now) c
   return to_seconds(now - attempt.began) > kLateFactor * expected + kLateSeconds;
 }
 
-/// A resource hangs when all that is there is late by far, and nothing can be started beside it: it may never
-/// end.
+/// A resource hangs if all its tasks are far too late and nothing can start beside them: they may never end.
 void Starts::look_for_hung(Clock::time_point now) {
   std::vector<bool> busy(hung_.size(), false);
   std::vector<bool> works(hung_.size(), false);
@@ -75,7 +74,7 @@ void Starts::look_for_hung(Clock::time_point now) {
   for (std::size_t j = 0; j < hung_.size(); ++j) hung_[j] = busy[j] && !works[j];
 }
 
-/// What waits before a resource that hangs may as well go to a slot of j, which is free.
+/// Moves tasks that wait for a resource that hangs to a free slot of j.
 void Starts::take_from_hung(ResourceId j, Clock::time_point now) {
   for (std::size_t k = 0; k < hung_.size(); ++k) {
     if (!hung_[k]) continue;
@@ -105,13 +104,13 @@ void Starts::make(Clock::time_point now, const Start& start) {
   if (!last_ones && holdings_.any()) look_for_short(now, before);
 }
 
-/// Whether a task of the type may be taken for the resource, and has room.
+/// Whether a task of the type can be taken for the resource, and there is room for it.
 bool Starts::has_task(TaskType i, ResourceId j) const {
   return holdings_.fits(i, j) && backlog_.has(i, j, !can_run_elsewhere(i, j));
 }
 
-/// Tasks that have to be alone go first where a worker has nothing to do. They are never waited for: as
-/// others end, a worker comes to be free.
+/// Tasks that must be alone go first if a worker has nothing to do. The run does not wait for that: as other
+/// tasks end, some worker becomes idle.
 void Starts::start_alone(Clock::time_point now, const Start& start) {
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
@@ -134,13 +133,13 @@ void Starts::start_by_plan(Clock::time_point now, const Start& start) {
   for (std::size_t i = 0; i < left.size(); ++i) ready.push_back(backlog_.ready(task_type(i)));
   placer_.update({ready, left, attempts_.by_type()}, now);
   const bool late = placer_.binds_late();
-  std::vector<bool> is_done(job_.resources.size(), false);  // late: it has nothing to take now
+  std::vector<bool> is_done(job_.resources.size(), false);  // late binding: it has nothing to take now
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
     if (is_done[index(slot.resource)] || !free(slot, now)) continue;
     const ResourceId j = slot.resource;
     for (std::size_t i = 0; i < left.size() && !late; ++i) {
-      // Only tasks that failed here are left: their tickets should wait where they may run.
+      // Only tasks that failed here are left: their tickets must wait where they may run.
       const TaskType type = task_type(i);
       if (backlog_.ready(type) > 0 && can_run_elsewhere(type, j) && !backlog_.has(type, j, false)) {
         placer_.send_elsewhere(type, j, now);
@@ -170,13 +169,13 @@ double Starts::free_in(const Slot& slot, Clock::time_point now) const {
   if (attempt == nullptr) return 0;
   const double expected = attempt->expected_s;
   const double elapsed = to_seconds(now - attempt->began);
-  // One that is late by far may never end, as on a machine that has died: nothing should wait for it.
+  // A task that is far too late may never end, as on a machine that has died: nothing should wait for it.
   return std::max({expected - elapsed, 0.05 * expected, elapsed - 2 * expected, 1e-6});
 }
 
-/// How many of each group its type may start now: what it may not start must not hold the place of others,
-/// and what has a free slot comes before what would have to wait for one. `seconds`: group by resource; 0: it
-/// may not run there.
+/// How many tasks of each group may start now within the limit of their type: tasks over the limit must not
+/// take the place of others, and groups with a free slot come before groups that would have to wait for one.
+/// `seconds`: group by resource; 0: it may not run there.
 std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> groups,
                                                 const PerPair<double>& seconds, Clock::time_point now) const {
   const std::size_t resources = job_.resources.size();
@@ -200,8 +199,8 @@ std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> 
   return counts;
 }
 
-/// What the tasks of each group should take at each resource; 0: they may not run there. Nothing when too
-/// little is known about the rates.
+/// Expected time of the tasks of each group at each resource; 0: they may not run there. Absent if too little
+/// is known about the rates.
 std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog::Group> groups,
                                                         double unknown_factor) const {
   const std::size_t resources = job_.resources.size();
@@ -224,14 +223,15 @@ std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog:
       slowest = std::max(slowest, mean.value_or(0));
     }
     if (!(slowest > 0)) return std::nullopt;
-    // The end is no time for trying what nobody knows, or what failed of late; but all else may hang.
+    // At the end, pairs that are unknown or have failed recently are avoided, but they are used if all others
+    // hang.
     for (const auto& [j, factor] : doubtful) row[j] = factor * slowest;
   }
   return seconds;
 }
 
-/// The last tasks: each free slot starts what the schedule of all that is ready wants it to. Tasks that may
-/// not go to the same places are types of their own there. False when too little is known about the rates.
+/// The last tasks: each free slot starts what the schedule of all ready tasks says. Tasks that may run at
+/// different places count as different types. False if too little is known about the rates.
 bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   const std::size_t resources = job_.resources.size();
   const std::vector<Backlog::Group> groups = backlog_.groups();
@@ -261,8 +261,8 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   return true;
 }
 
-/// Nothing runs, and something may: that is never what a plan wants. The fastest pair of all is taken, as far
-/// as they are known. False: there is none.
+/// Nothing runs although something may: no plan wants that. Starts the fastest pair among the known ones.
+/// False: there is none.
 bool Starts::start_anything(Clock::time_point now, const Start& start) {
   std::size_t best_slot = crew_.slots().size();
   TaskType best_type{};

@@ -1,5 +1,5 @@
-// Which free slot starts which task now: by the plan, by the schedule of the last tasks, and in any case
-// something when nothing runs.
+// Which free slot starts which task now: by the plan, by the schedule of the last tasks, and always something
+// if nothing runs.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@
 
 namespace allot {
 
-/// Looks at all that waits and all that is free. Not thread-safe; holds references to what it is made of.
+/// Considers all waiting tasks and all free slots. Not thread-safe; holds references to its parts.
 class Starts {
  public:
-  /// What a task should take of which nothing is known.
+  /// Expected time of a task if nothing is known about it.
   static constexpr double kUnknownSeconds = 5;
 
   Starts(const Job& job, Backlog& backlog, Placer& placer, const Attempts& attempts, const Pairs& pairs,
@@ -37,22 +37,22 @@ class Starts {
         hung_(job.resources.size()),
         short_since_(job.tasks.size()) {}
 
-  /// At the end of a batch, a pair that nobody has tried, or that fails, counts as slower than the slowest
-  /// known one by this factor.
+  /// At the end of a batch, an untried or failing pair counts as slower than the slowest known one by this
+  /// factor.
   static constexpr double kDoubtfulFactor = 5;
 
-  /// Starts a task, known by its number, at a slot; after it the slot is busy or the task has ended.
+  /// Starts a task, given by its number, on a slot. Afterwards the slot is busy or the task has ended.
   using Start = std::function<void(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone)>;
 
-  /// Starts what should be started now.
+  /// Starts all tasks that should start now.
   void make(Clock::time_point now, const Start& start);
 
-  /// Whether the slot may be given a task: it is idle, and nobody who has to be alone is on its worker.
+  /// Whether the slot may be given a task: it is idle, and no task that must run alone is on its worker.
   bool free(const Slot& slot, Clock::time_point now) const;
-  /// By type: not started yet, as far as a plan should care.
+  /// By type: tasks that have not started and that a plan should include.
   std::vector<Count> left() const;
-  /// Whether a task that failed at j should rather be tried elsewhere, now: another resource takes its type,
-  /// and does not hang.
+  /// Whether a task that failed at j should now be tried elsewhere: another resource takes its type and does
+  /// not hang.
   bool can_run_elsewhere(TaskType i, ResourceId j) const;
 
  private:
@@ -67,7 +67,7 @@ class Starts {
   bool has_task(TaskType i, ResourceId j) const;
   std::optional<PerPair<double>> expected_seconds(std::span<const Backlog::Group> groups,
                                                   double unknown_factor = kDoubtfulFactor) const;
-  // Where tasks have needs: starts_with_needs.cpp
+  // For tasks with needs: starts_with_needs.cpp
   std::optional<Placed> take_stray(ResourceId j, Clock::time_point now);
   bool start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start);
   bool start_at(TaskType i, ResourceId j, Clock::time_point now, const Start& start);
@@ -86,8 +86,8 @@ class Starts {
   const Crew& crew_;
   Holdings& holdings_;
   PackedEndgame endgame_;
-  std::vector<bool> hung_;  // by resource, at the latest look
-  /// By type: since when it was to start, and had no room.
+  std::vector<bool> hung_;  // by resource, at the latest check
+  /// By type: since when it should start but has no room.
   std::vector<std::optional<Clock::time_point>> short_since_;
 };
 

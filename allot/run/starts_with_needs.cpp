@@ -1,4 +1,4 @@
-// Which free slot starts which task where tasks hold several things, or wait bound to no resource.
+// Which free slot starts which task if tasks hold several capacities or are bound late.
 #include <algorithm>
 #include <limits>
 
@@ -8,20 +8,21 @@
 namespace allot {
 namespace {
 
-/// Room is kept for a task that others made wait for so many times as long as the longest of them should
-/// take. A policy that binds late keeps room itself, by its plan, and is left to it for longer.
+/// Room is kept for a task after others have made it wait for this many times the expected time of the
+/// longest running task. A policy that binds late keeps room by its plan, so it gets more time.
 constexpr double kPassedByFactor = 2;
 constexpr double kPassedByLate = 10;
-/// A schedule is made for so many tasks at most: of more only while few are left for each slot, and where it
-/// takes a small part of the time between two starts. Seconds by tasks squared and resources.
+/// Maximum tasks in a schedule. With more than a few per slot, only if making the schedule takes a small part
+/// of the time between two starts. Seconds per tasks squared and resource.
 constexpr Count kMostPacked = 256;
 constexpr double kPackingSeconds = 2.5e-8;
 constexpr double kPackingPart = 0.1;
 
 }  // namespace
 
-/// Late binding: a task that the plan has elsewhere alone, where it must not go now, because it failed there
-/// or nothing ends there. Tasks of a type that the plan gives nothing wait for another plan.
+/// Late binding: takes a task that the plan has only on other resources, where it must not go now because it
+/// failed there, or because no task ends there. Tasks of a type without a part in the plan wait for the next
+/// plan.
 std::optional<Placed> Starts::take_stray(ResourceId j, Clock::time_point now) {
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
@@ -40,7 +41,7 @@ std::optional<Placed> Starts::take_stray(ResourceId j, Clock::time_point now) {
   return std::nullopt;
 }
 
-/// Starts a task of the type at some free slot of the resource. False: there is none.
+/// Starts a task of the type on a free slot of the resource. False: there is none.
 bool Starts::start_at(TaskType i, ResourceId j, Clock::time_point now, const Start& start) {
   if (!below_limit(i)) return false;
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
@@ -54,11 +55,11 @@ bool Starts::start_at(TaskType i, ResourceId j, Clock::time_point now, const Sta
   return false;
 }
 
-/// The last tasks, as `start_last_ones`; `all` are left, or `few` for each slot.
+/// Like `start_last_ones`; `all` tasks are left; `few`: only a few per slot.
 bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start) {
   if (all == 0 || all > kMostPacked) return false;
   const std::vector<Backlog::Group> groups = backlog_.groups();
-  // While many are left it is worth trying what nobody knows.
+  // While many tasks are left, it is worth trying pairs with unknown rates.
   std::optional<PerPair<double>> seconds = expected_seconds(groups, few ? kDoubtfulFactor : 1);
   if (!seconds) return false;
   double work = 0;
@@ -72,7 +73,7 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
   const double between = work / tasks / static_cast<double>(crew_.slots().size());
   const double cost = kPackingSeconds * tasks * tasks * static_cast<double>(job_.resources.size());
   if (!few && cost > kPackingPart * between) return false;
-  // Where nobody is, nothing can be planned for now.
+  // A resource without a worker is not part of the schedule.
   std::vector<bool> is_open(job_.resources.size(), false);
   for (const Slot& slot : crew_.slots())
     is_open[index(slot.resource)] =
@@ -84,7 +85,7 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
   const std::vector<Count> counts = counts_within_limits(groups, *seconds, now);
   std::vector<PackedGroup> packed;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    // Where nobody has set a limit, what tasks hold is one.
+    // Without a limit by the user, only what tasks hold limits them.
     const bool is_limited = job_.tasks[index(groups[g].type)].count > 0;
     packed.push_back({groups[g].type, is_limited ? counts[g] : groups[g].count});
   }
@@ -108,7 +109,7 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
   return true;
 }
 
-/// A task that was passed by for long starts as soon as there is room.
+/// A task that was passed over for long starts as soon as there is room.
 void Starts::start_kept(Clock::time_point now, const Start& start) {
   if (!holdings_.kept_for()) return;
   const auto [i, j] = *holdings_.kept_for();
@@ -119,8 +120,8 @@ void Starts::start_kept(Clock::time_point now, const Start& start) {
   }
 }
 
-/// Whom others with smaller needs make wait: for one of them, the first, room is kept after a while.
-/// `before`: tasks by type that ran before the latest starts.
+/// Finds tasks that wait because others have smaller needs: after a while, room is kept for the first of
+/// them. `before`: running tasks by type before the latest starts.
 void Starts::look_for_short(Clock::time_point now, std::span<const Count> before) {
   const double patience = placer_.binds_late() ? kPassedByLate : kPassedByFactor;
   double longest = 0;

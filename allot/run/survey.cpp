@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files are stamped by a clock that may be a little behind.
+/// File times come from a clock that may be slightly behind.
 constexpr double kClockSlack_s = 1;
 
 double seconds(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// What the journal knows.
+/// The contents of the journal.
 struct Recorded {
   std::unordered_map<std::string, TaskRow> tasks;
-  /// A run that was killed may have made files and not recorded who made them: those since then are its own.
+  /// A killed run may have made files without recording their makers: files since then belong to it.
   double killed_since = std::numeric_limits<double>::infinity();
 };
 
@@ -51,7 +51,7 @@ Recorded read_records(const std::string& path, const Job& job, const SurveyOptio
     }
   } catch (const JournalError&) {
     if (!options.fresh) throw;
-    recorded = {};  // it will be moved aside whatever it is
+    recorded = {};  // it will be moved aside in any case
   }
   return recorded;
 }
@@ -109,12 +109,12 @@ class Surveyor {
     state = {TaskState::Kind::kPending, state.attempts, 0, 0};
   }
 
-  /// The task whose output this one takes. Its type is from another.
+  /// The task whose output this one takes. Its type has a `from`.
   std::size_t before(std::size_t at) const {
     return first_of_[index(*job_.tasks[index(items_[at].type)].from)] + items_[at].row;
   }
 
-  /// Whoever takes an output that is made again takes it again, and so does all that comes after.
+  /// A task that takes an output which is made again is also done again, and so are all tasks after it.
   void redo_followers() {
     std::vector<bool> any(job_.tasks.size(), false);
     for (const TaskType type : stage_order(job_)) {
@@ -129,7 +129,7 @@ class Surveyor {
     }
   }
 
-  /// An output that was removed because nobody needed it any more is made again for who does.
+  /// An output that was removed as no longer needed is made again for a task that needs it.
   void restore_inputs() {
     const std::vector<TaskType> order = stage_order(job_);
     for (auto type = order.rbegin(); type != order.rend(); ++type) {
@@ -149,7 +149,7 @@ class Surveyor {
     return ::lstat(output_path(job_, items_[at], at + 1).c_str(), &status) == 0;
   }
 
-  /// Whether all who take the output of the task are done, so that it may have been removed.
+  /// Whether all takers of the task's output are done, so that it may have been removed.
   bool has_served(std::size_t at) const {
     const TaskType type = items_[at].type;
     for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
@@ -160,7 +160,7 @@ class Surveyor {
     return true;
   }
 
-  /// What Journal makes of it when it is opened: an attempt without an end was lost, and one too many is
+  /// The state after Journal has opened the file: an attempt without an end was lost, and one too many is
   /// final.
   TaskState as_resumed(const TaskRow& row) const {
     TaskState state = row.state;
@@ -190,7 +190,7 @@ class Surveyor {
     return options_.redo.changed && has_newer_input(items_[at], row.last_start_unix);
   }
 
-  /// Values of the input that name files, where the task would find them.
+  /// Checks the values of the input that name files, at the paths that the task would use.
   bool has_newer_input(const JobItem& item, double start_unix) const {
     const JobTask& task = job_.tasks[index(item.type)];
     for (const std::string& value : task.inputs.row(item.row)) {
@@ -210,7 +210,7 @@ class Surveyor {
     struct stat status {};
     if (path.empty() || ::lstat(path.c_str(), &status) != 0) return false;
     if (row == nullptr) return true;
-    // The change time: a task may set the time of modification to what it likes.
+    // The change time: a task may set the modification time to any value.
     return row->state.attempts == 0 && seconds(status.st_ctim) < recorded_.killed_since - kClockSlack_s;
   }
 

@@ -1,4 +1,4 @@
-// A run as its watchers see it: plain numbers at one moment.
+// A run for observers: plain numbers at one moment.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace allot {
 
-/// How fast a pair is, as far as the run knows.
+/// What the run knows about a pair.
 struct PairView {
   bool possible = false;  ///< the job has a command for it
-  bool allowed = false;   ///< and nothing speaks against it now
+  bool allowed = false;   ///< and nothing prevents it now
   Count running = 0;
-  std::uint64_t done = 0;      ///< attempts that ended well
+  std::uint64_t done = 0;      ///< successful attempts
   std::optional<double> rate;  ///< tasks per second on one slot, with its 95% interval
   double low = 0;
   double high = 0;
@@ -24,15 +24,15 @@ struct PairView {
 struct TypeView {
   std::string name;
   std::uint64_t total = 0;
-  std::uint64_t done = 0;    ///< with those of earlier runs
-  std::uint64_t failed = 0;  ///< for good
+  std::uint64_t done = 0;    ///< including earlier runs
+  std::uint64_t failed = 0;  ///< finally
   std::uint64_t running = 0;
   std::uint64_t waiting = 0;  ///< for tasks that come before, or for room for their outputs
   std::string from;           ///< the type whose outputs it takes; empty: none
-  double throughput = 0;      ///< completions per second, lately
+  double throughput = 0;      ///< recent completions per second
   double predicted = 0;       ///< by the plan
 
-  /// Without a final record, and not running.
+  /// Without a final record and not running.
   std::uint64_t pending() const noexcept {
     const std::uint64_t others = done + failed + running;
     return total > others ? total - others : 0;
@@ -43,7 +43,7 @@ struct ResourceView {
   std::string name;
   Count slots = 0;
   Count busy = 0;
-  Count open = 0;       ///< slots whose worker is there
+  Count open = 0;       ///< slots with a connected worker
   double busy_s = 0;    ///< slot seconds with a task, since the run began
   double energy_j = 0;  ///< since the run began, by the powers of the job file
 };
@@ -52,8 +52,8 @@ enum class RunPhase {
   kRunning,
   kDraining,     ///< nothing more is started
   kTerminating,  ///< running tasks were sent TERM
-  kKilling,      ///< and KILL
-  kAbandoning,   ///< what cannot be killed is not waited for
+  kKilling,      ///< running tasks were sent KILL
+  kAbandoning,   ///< tasks that cannot be killed are not waited for
 };
 
 struct RunView {
@@ -63,15 +63,15 @@ struct RunView {
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   std::uint64_t running = 0;
-  std::uint64_t retried = 0;  ///< attempts beyond the first, in this run
-  bool has_stages = false;    ///< types follow each other
+  std::uint64_t retried = 0;  ///< attempts after the first, in this run
+  bool has_stages = false;    ///< types depend on each other
   std::vector<TypeView> types;
   std::vector<ResourceView> resources;
   PerPair<PairView> pairs;
-  double throughput = 0;            ///< completions per second, lately
+  double throughput = 0;            ///< recent completions per second
   std::optional<double> predicted;  ///< by the plan
-  /// Seconds from now: what the rates promise, the same at the ends of their intervals, and the linear
-  /// program's bound, which nothing can beat. Nothing while rates are unknown.
+  /// Seconds from now: the estimate from the rates, the same at the ends of their intervals, and the linear
+  /// program's bound, which no schedule can beat. Absent while rates are unknown.
   std::optional<double> left_s;
   std::optional<double> left_low_s;
   std::optional<double> left_high_s;

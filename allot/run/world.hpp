@@ -1,5 +1,5 @@
-// What the loop of a run lives in: time, sleep, and whoever makes plans. The real one is in runner.cpp; tests
-// have one whose time is a number.
+// The environment of a run's loop: time, sleep, and planning. The real one is in runner.cpp; tests use one
+// whose time is a number.
 #pragma once
 
 #include "allot/base/stop.hpp"
@@ -14,7 +14,7 @@ class World {
   virtual double unix_now() = 0;
   /// Returns when something has happened, or at `until`.
   virtual void wait(Clock::time_point until) = 0;
-  /// Who plans: see `plan`.
+  /// How plans are made: see `plan`.
   virtual Planning planning() const { return Planning::kBackground; }
   /// Called on every turn of the loop, for worlds in which plans are not made in the background.
   virtual void plan(Dispatcher&) {}

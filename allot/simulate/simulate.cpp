@@ -25,28 +25,28 @@ namespace {
 
 using detail::Replication;
 
-/// Completions between two looks at the stop flag, at most.
+/// At most this many completions between two checks of the stop flag.
 constexpr std::uint64_t kChunk = 8192;
 constexpr unsigned kMostWorkers = 4096;
 constexpr std::chrono::milliseconds kMoment{1};
 /// The part of the time left that a pilot run may take.
 constexpr int kPilotPart = 4;
-/// The replication number of pilot runs: apart from all others.
+/// The replication number of pilot runs: distinct from all others.
 constexpr std::uint32_t kPilot = 0xffffff;
-/// Completions that a pilot run may take, however few are asked for.
+/// A pilot run may take this many completions, even if fewer are requested.
 constexpr std::uint64_t kLeastPilot = 100'000;
-/// With a single replication, its interval comes from so many batches.
+/// The interval of a single replication comes from this many batches.
 constexpr std::size_t kBatches = 20;
 /// Effort for the best assignment, which is for reference only.
 constexpr std::uint64_t kReferenceSteps = 5'000'000;
 
-/// How many completions to simulate between two looks at the stop flag: as many as take a moment, since a
+/// How many completions to simulate between two checks of the stop flag: as many as take kMoment, since a
 /// policy may be slow.
 class Pace {
  public:
   std::uint64_t completions() const noexcept { return completions_; }
 
-  /// A look is taken.
+  /// Records a check.
   void look() noexcept {
     const Clock::time_point now = Clock::now();
     if (now - last_ < kMoment) {
@@ -68,7 +68,7 @@ class Campaign {
   Campaign(const Scenario& scenario, const NamedPolicy& policy, const Distribution& sizes,
            const SimulateOptions& options)
       : scenario_(scenario), policy_(policy), sizes_(sizes), options_(options) {
-    // A policy that solves must not keep somebody waiting who wants to stop.
+    // A policy that solves must not delay a stop.
     StopLimits& solve = options_.policy.solve;
     if (solve.flag == nullptr) solve.flag = options_.stop.flag;
     if (!solve.deadline) solve.deadline = options_.stop.deadline;
@@ -77,7 +77,7 @@ class Campaign {
 
   SimulationResult run() {
     const Clock::time_point start = Clock::now();
-    // What a System's constructor cannot know: a scenario is a plain struct.
+    // Rules beyond those of System's constructor: a scenario is a plain struct.
     Rules rules;
     rules.work(scenario_.system.tasks(), scenario_.system.rates().pairs(), scenario_.threads,
                scenario_.population, scenario_.arrivals);
@@ -96,7 +96,7 @@ class Campaign {
       precise = relative && *relative <= *options_.precision;
       const auto done = static_cast<std::uint32_t>(replications_.size());
       if (precise || done >= options_.max_replications) break;
-      // As many more as the interval suggests, but never more than twice what there is.
+      // As many replications as the interval suggests, but at most twice as many as now.
       const double ratio = relative ? *relative / *options_.precision : 2.0;
       const double wanted = std::ceil(done * std::clamp(ratio * ratio, 1.1, 2.0));
       run_replications(
@@ -139,7 +139,7 @@ class Campaign {
     return std::min({cores, replications, kMostWorkers});
   }
 
-  /// What would not fit into memory is refused with the estimate, before it is taken.
+  /// Refuses a run that would not fit into memory, with the estimate, before allocating.
   void check_memory(std::uint32_t replications) {
     const double pairs =
         static_cast<double>(scenario_.system.type_count() * scenario_.system.resource_count());
@@ -150,15 +150,15 @@ class Campaign {
     require_memory(results + engines * threads * detail::bytes_per_thread(), "tasks",
                    std::to_string(static_cast<std::uint64_t>(threads)) + " threads in " +
                        std::to_string(static_cast<unsigned>(engines)) + " replications at once");
-    // Arrivals may pile up: each replication has its part, with room to grow.
+    // Arrivals may accumulate: each replication has its part of the memory, with room to grow.
     const double room =
         static_cast<double>(memory_available()) / 2 / engines / 2 / detail::bytes_per_thread();
     most_threads_ = static_cast<std::uint64_t>(
         std::clamp(room, threads + 1000, static_cast<double>(detail::kMostThreads)));
   }
 
-  /// Makes the policy on the caller's thread, so that what it cannot do is thrown here. Where populations are
-  /// constant it serves all replications, which only look at it: a solver runs once.
+  /// Makes the policy on the caller's thread, so that its exceptions are thrown here. If populations are
+  /// constant, it serves all replications, which only read it: a solver runs once.
   void make_shared_policy() {
     std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
     if (!scenario_.is_static()) return;
@@ -169,8 +169,8 @@ class Campaign {
     shared_policy_ = std::move(policy);
   }
 
-  /// A policy for one replication: else what it has solved before would matter, and with it the number of
-  /// worker threads.
+  /// A policy for one replication: with a shared one, results would depend on what it has solved before, and
+  /// so on the number of worker threads.
   std::unique_ptr<Policy> own_policy() const {
     return shared_policy_ != nullptr ? nullptr : policy_.make(scenario_.system, options_.policy);
   }
@@ -181,9 +181,9 @@ class Campaign {
   }
 
   /// MSER-5 on the throughput and the response times of a pilot run, but not before every thread has had some
-  /// turns; a longer pilot run until that is so. Turns matter because all tasks are new at the start: a
-  /// window that begins before they are as old as in the long run misses what they lack of the response
-  /// times. Work that ends is measured from its beginning. With a deadline, a part of the time must do.
+  /// turns; otherwise the pilot run is extended. Turns matter because all tasks are new at the start: a
+  /// window that begins before tasks are as old as in the long run underestimates response times. Work that
+  /// ends is measured from its beginning. With a deadline, the pilot run may take only a part of the time.
   std::uint64_t find_warmup() {
     constexpr std::size_t kPoints = 500;
     constexpr std::uint64_t kTurns = 4;
@@ -201,7 +201,7 @@ class Campaign {
           detail::make_engine(setup(own ? *own : *shared_policy_, kPilot));
       std::vector<double> throughput;
       std::vector<double> response;
-      std::size_t turned = 0;  // points until all threads have had their turns
+      std::size_t turned = 0;  // the number of points until all threads have had their turns
       Pace pace;
       for (std::size_t point = 0; point < kPoints && !late; ++point) {
         const double before = engine->now();
@@ -228,7 +228,7 @@ class Campaign {
     return warmup;
   }
 
-  /// Brings the number of replications to `wanted`.
+  /// Runs replications until there are `wanted`.
   void run_replications(std::uint32_t wanted) {
     const auto first = static_cast<std::uint32_t>(replications_.size());
     check_memory(wanted);
@@ -250,7 +250,7 @@ class Campaign {
     std::vector<std::thread> threads;
     try {
       for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(work);
-    } catch (const std::system_error&) {  // as many as the machine grants will do
+    } catch (const std::system_error&) {  // continue with as many threads as the machine grants
     }
     work();
     for (std::thread& thread : threads) thread.join();
@@ -324,8 +324,8 @@ class Campaign {
     options_.progress(std::min(1.0, (static_cast<double>(finished_) + share) / wanted));
   }
 
-  /// Whether processor sharing may have parts of tasks in service, where whole ones do not fill what they
-  /// hold.
+  /// Whether processor sharing may have fractions of tasks in service, because whole tasks do not fill a held
+  /// capacity.
   bool shares_parts() const {
     const System& system = scenario_.system;
     const double more = scenario_.is_static() ? 0.0 : static_cast<double>(kMaxCount);
@@ -388,11 +388,11 @@ class Campaign {
   SimulateOptions options_;
   std::unique_ptr<Policy> shared_policy_;
   std::string policy_note_;
-  bool keeps_tasks_whole_ = false;  ///< in service there are whole tasks only, whatever the discipline
+  bool keeps_tasks_whole_ = false;  ///< only whole tasks are in service, whatever the discipline
   std::uint64_t warmup_ = 0;
   bool settled_ = true;  // within the pilot run
   std::vector<Replication> replications_;
-  LogHistogram responses_;  // of the replications that are complete
+  LogHistogram responses_;  // of the complete replications
   std::uint64_t most_threads_ = detail::kMostThreads;
   std::atomic<std::uint64_t> simulated_{0};
   std::mutex mutex_;

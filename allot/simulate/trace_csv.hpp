@@ -43,10 +43,10 @@ class TraceCsv final : public TraceSink {
 /// The same into its own file. Without a path it does nothing.
 class TraceFile {
  public:
-  /// Throws std::system_error, with the path, when the file cannot be opened.
+  /// Throws std::system_error, with the path, if the file cannot be opened.
   TraceFile(std::string path, const System& system, bool with_policy);
   TraceSink* sink() noexcept { return csv_ ? &*csv_ : nullptr; }
-  /// Throws std::system_error, with the path, when not all could be written. Call it at the end: the
+  /// Throws std::system_error, with the path, if not everything could be written. Call it at the end: the
   /// destructor does not.
   void close();
 

@@ -34,22 +34,22 @@ struct DistributionInfo {
   std::string_view summary;
   /// The parameters it takes with their defaults, such as `alpha=1.5,ratio=1000`; empty: none.
   std::string_view parameters;
-  /// From the text after the colon (empty when there is none). Throws InvalidModel naming the parameter.
+  /// From the text after the colon (empty if there is none). Throws InvalidModel, which names the parameter.
   std::unique_ptr<const Distribution> (*make)(std::string_view parameters);
 };
 
 /// All built-in kinds, in the order of the source list in CMakeLists.txt.
 std::span<const DistributionInfo* const> builtin_distributions() noexcept;
 
-/// Null when there is no kind of that name.
+/// Null if there is no kind of that name.
 const DistributionInfo* find_distribution(std::string_view name) noexcept;
 
 /// From `name` or `name:key=value,...` (`trace:PATH` takes a path). Throws InvalidModel for an unknown name
-/// (naming those there are), an unknown or impossible parameter, or an unreadable trace.
+/// (and lists the known names), an unknown or impossible parameter, or an unreadable trace.
 std::unique_ptr<const Distribution> make_distribution(std::string_view spec);
 
-/// Drawn at random, with replacement, from `sizes`, which are scaled to mean 1. `name`: what `spec` says,
-/// which cannot be read back. Throws InvalidModel where one is not a positive, finite number.
+/// Drawn at random, with replacement, from `sizes`, which are scaled to mean 1. `name`: the text of `spec`,
+/// which cannot be read back. Throws InvalidModel unless all are positive, finite numbers.
 std::unique_ptr<const Distribution> sampled_distribution(std::string name, std::vector<double> sizes);
 
 }  // namespace allot

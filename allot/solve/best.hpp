@@ -10,11 +10,11 @@ namespace allot {
 /// answer depends only on the system and the seed.
 inline constexpr std::uint64_t kBestSteps = 400'000;
 
-/// The assignment of most throughput that a short portfolio finds (`map`, `local`, then `exact`), always with
-/// an upper bound: never less than any of them, and proven optimal where `exact` proves it. Commands,
-/// policies and Python ask this function for "the best"; `certify`, and the page once its quick answer is
-/// there, ask `exact` without the limit. `options.start` is one more assignment that it starts from.
-/// Thread-safe.
+/// The assignment with the most throughput that a short portfolio finds (`map`, `local`, then `exact`),
+/// always with an upper bound. It is never worse than the answer of any of them, and proven optimal if
+/// `exact` proves it. Commands, policies and Python ask this function for "the best"; `certify`, and the page
+/// after its quick answer, call `exact` without the limit. `options.start` is an additional assignment to
+/// start from. Thread-safe.
 Solution best_known(const System& system, const SolveOptions& options = {});
 
 }  // namespace allot

@@ -20,7 +20,8 @@ Json claim_object(const System& system, const Solution& solution) {
     claim.add("assignment", solution.assignment);
     if (!solution.time_shares.empty())
       claim.add("time_shares", Json::matrix(solution.time_shares, system.resource_count()));
-    // Rounded down by more than the sums can be off, so that it is true of the exact throughput.
+    // Rounded down by more than the rounding error of the sums, so that the claim holds for the exact
+    // throughput.
     const double terms = static_cast<double>(2 * system.type_count() + 2 * system.resource_count() + 16);
     const double reached =
         is_linear(solution.objective) ? solution.objective_value : solution.performance.throughput;

@@ -7,8 +7,8 @@
 
 namespace allot {
 
-/// One JSON document: the system as far as the proof is about it, what is claimed, and the proof. The
-/// solution must hold one (SolveOptions::keep_proof). docs/reference/certificate.md lists the fields.
+/// One JSON document: the part of the system that the proof is about, the claim, and the proof. The solution
+/// must hold a proof (SolveOptions::keep_proof). docs/reference/certificate.md lists the fields.
 std::string certificate_json(const System& system, const Solution& solution);
 
 }  // namespace allot

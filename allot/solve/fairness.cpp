@@ -25,7 +25,7 @@ FairnessTrade trade_fairness(const Problem& problem, std::size_t points, const S
   for (const ServiceProgram::Party& party : parties)
     program.add_entry(service.add_row_like(party, 0), level, -party.weight);
 
-  // The answer to the program as it stands; else how it ended.
+  // The answer to the program as it stands; otherwise records how the search ended.
   const auto answered = [&]() -> std::optional<detail::BoundedProgram::Answer> {
     detail::BoundedProgram::Answer answer = program.maximise(poll);
     if (answer.is_optimal()) return answer;
@@ -44,7 +44,7 @@ FairnessTrade trade_fairness(const Problem& problem, std::size_t points, const S
     program.set_row(wanted, least, detail::kInfinity);
     const auto answer = answered();
     if (!answer) return trade;
-    // With more asked for there is no more value, whatever rounding says.
+    // A higher level never has more value; rounding must not suggest otherwise.
     const double value = service.value(answer->columns);
     trade.points.push_back({least, at == 0 ? value : std::min(value, trade.points.back().value)});
   }

@@ -66,7 +66,7 @@ struct SolveOptions {
 
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
-  /// `planned`: also compute what relaxing each limit would gain.
+  /// `planned`: also compute the gain from relaxing each limit.
   bool price_limits = false;
   /// `planned`: also compute what whole tasks can reach, if tasks need several things. Off if only the plan
   /// matters.

@@ -19,18 +19,18 @@
 namespace allot {
 namespace {
 
-/// Systems with at most so many states are enumerated.
+/// Systems with at most this many states are enumerated.
 constexpr double kEnumerated = 500'000;
-/// Points that are kept while searching; far more than anybody asks for.
+/// At most this many points are kept during a search; far more than anybody asks for.
 constexpr std::size_t kMostKept = 100'000;
-/// Weights of the throughput against the error that the search goes through, per factor of ten.
+/// The number of weights of throughput against error that the search tries per factor of ten.
 constexpr int kWeightsPerDecade = 4;
 
 /// Throughputs and errors this close, relative to the largest and to 1, are the same: the rest is rounding.
 constexpr double kSame = 1e-12;
 
 /// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
-/// over the whole frontier, until few enough are left. The ends stay, and so does one more point where there
+/// over the whole frontier, until few enough are left. The ends stay, and so does the point `stays` if there
 /// is room for it. O(n log n).
 void thin(std::vector<ParetoPoint>& points, std::size_t stays, std::size_t most) {
   if (points.size() <= most) return;
@@ -72,10 +72,10 @@ void thin(std::vector<ParetoPoint>& points, std::size_t stays, std::size_t most)
   points.resize(kept);
 }
 
-/// The states that no other beats in both, by falling value and falling error.
+/// The states that no other beats in both value and error, by decreasing value and decreasing error.
 class Archive {
  public:
-  /// Keeps so many at most.
+  /// Keeps at most `most` points.
   explicit Archive(std::size_t most) : most_(most) {}
 
   /// Whether a state with these values belongs here; `insert` it then.
@@ -100,7 +100,7 @@ class Archive {
   }
 
  private:
-  /// With large counts there are more points than memory: half of them, evenly spread, stay.
+  /// With large counts, the points would not fit in memory: keeps half of them, evenly spread.
   void keep_fewer() {
     std::vector<ParetoPoint> kept = points();
     thin(kept, advised_point(kept), most_ / 2);
@@ -147,8 +147,8 @@ void offer(const System& system, Archive& archive, const Assignment& assignment)
                   .throughput = performance.throughput});
 }
 
-/// Searches for the least error at a falling weight of throughput, from each answer to the next and back
-/// again, and keeps every state on the way that no other beats.
+/// Searches for the least error at decreasing weights of the throughput, from each answer to the next and
+/// back again, and keeps every state on the way that no other beats.
 void search(const System& system, Archive& archive, const SolveOptions& options, StopPoll& poll) {
   const Solution fastest = best_known(system, options);
   const Solution fairest = solve(*find_solver("local"), Problem{system, Objective::kPriority}, options);
@@ -184,8 +184,8 @@ ParetoBargain bargain(const ParetoPoint& fastest, const ParetoPoint& point) {
           fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
 }
 
-/// The point where the product of the value kept and the error cut is largest, provided that it cuts a
-/// larger part than it gives up; else the fastest.
+/// The point where the product of the value kept and the error cut is largest, provided that it cuts a larger
+/// part than it gives up; otherwise the fastest.
 std::size_t advised_point(const std::vector<ParetoPoint>& points) {
   std::size_t best = 0;
   double best_worth = 0;

@@ -8,11 +8,11 @@
 
 namespace allot {
 
-/// A state, or a plan, that no other one found beats in both value and priority error.
+/// A state or a plan that no other one found beats in both value and priority error.
 struct ParetoPoint {
   Assignment assignment;  ///< for a state
   double value = 0;
-  /// For a plan without priorities: by what fraction the least served is below what it could have.
+  /// For a plan without priorities: the fraction by which the least served is below what it could have.
   double priority_error = 0;
   double throughput = 0;
   std::vector<double> time_shares = {};  ///< for a plan, row-major
@@ -32,7 +32,7 @@ struct ParetoFrontier {
   /// From the largest value to the smallest error.
   std::vector<ParetoPoint> points;
   /// The point that most people would choose: where the product of the value kept and the error cut is
-  /// largest, over the whole frontier; the fastest where none cuts a larger part than it gives up.
+  /// largest, over the whole frontier; the fastest if no point cuts a larger part than it gives up.
   ParetoPoint advised;
   /// Every state was examined, so no point is missing except those thinned out by `max_points`.
   bool exhaustive = false;
@@ -50,9 +50,9 @@ struct ParetoFrontier {
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options = {});
 
 /// The frontier of planned service. Each point has the least priority error of all plans with as much value,
-/// to within 1e-4 of it; without priorities, the most for the least served: types with threads, for their
-/// priorities, and groups of threads. Points are evenly spread in value from the most to that of the fairest
-/// plan. All limits are met. Throws InvalidModel if nothing has threads.
+/// to within 1e-4 of it; without priorities, the most for the least served of all types with threads and
+/// groups of threads. Points are evenly spread in value from the most to that of the fairest plan. All limits
+/// are met. Throws InvalidModel if nothing has threads.
 ParetoFrontier pareto_planned(const Problem& problem, std::size_t max_points,
                               const SolveOptions& options = {});
 

@@ -25,7 +25,7 @@ Json threads_array(const std::vector<ThreadGroup>& groups) {
   return array;
 }
 
-/// What a task takes: by type and resource.
+/// What a task needs, by type and resource.
 Json needs_array(const System& system) {
   Json::Array array;
   for (const TaskType i : system.types()) {
@@ -112,7 +112,7 @@ Json plan_claim(const Problem& problem, const PlanProof& proof) {
   return claim;
 }
 
-/// What is nowhere other than 0 is left out.
+/// Leaves out prices that are 0 everywhere.
 Json plan_prices(const PlanPrices& prices) {
   Json object = Json::object({});
   const auto is_zero = [](double price) { return price == 0; };
@@ -142,7 +142,7 @@ Json plan_prices(const PlanPrices& prices) {
 
 std::string plan_certificate_json(const Problem& problem, const Solution& solution) {
   const PlanProof& proof = *solution.plan_proof;
-  // What is linear in the completions is a value of other worths.
+  // An objective that is linear in the completions is a value with other worths.
   const std::string_view objective = proof.is_headroom              ? "headroom"
                                      : is_linear(problem.objective) ? "throughput"
                                                                     : to_string(problem.objective);

@@ -1,5 +1,5 @@
-// Why no plan of planned service is better than a bound, or why limits exclude each other, as data: what a
-// certificate is written from. docs/background/plans.md says why prices convince.
+// Why no plan of planned service is better than a bound, or why limits exclude each other, as data: the
+// source of a certificate. docs/background/plans.md explains why prices prove it.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace allot {
 
-/// The mean number of tasks in service, by whose they are. All row-major, by task type and resource.
+/// The mean number of tasks in service, by kind of work. All row-major, by task type and resource.
 struct PlanService {
-  std::vector<double> tasks;                  ///< of threads of the types' own
+  std::vector<double> tasks;                  ///< of the types' own threads
   std::vector<std::vector<double>> groups;    ///< per group of threads
   std::vector<std::vector<double>> arrivals;  ///< per stream, by resource
 };
 
-/// What one more unit of each limit would add, as an amount: >= 0, but for stages and shares.
+/// What one more unit of each limit would add, as an amount: >= 0, except for stages and shares.
 struct PlanPrices {
   std::vector<double> units;                ///< per capacity
   std::vector<double> threads;              ///< per type
@@ -26,16 +26,17 @@ struct PlanPrices {
   std::vector<double> responses;            ///< per type
   std::vector<double> group_responses;      ///< per group
   double power = 0;                         ///< of the power_cap
-  double arrivals = 0;                      ///< of carrying them all; < 0: of there being no more
+  double arrivals = 0;                      ///< for carrying all of them; < 0: for their upper limit
   std::vector<double> shares;               ///< per type: objective `priority`
   std::vector<double> levels;               ///< per type: `max-min`
   std::vector<double> group_levels;         ///< per group
-  double value = 0;                         ///< of the value to keep: `energy`
-  std::vector<double> tangents;             ///< per type: where logarithms are touched: `proportional`
-  std::vector<double> group_tangents;       ///< per group
+  double value = 0;                         ///< of the minimum value: `energy`
+  std::vector<double>
+      tangents;  ///< per type: completions where the tangent touches the logarithm: `proportional`
+  std::vector<double> group_tangents;  ///< per group
 };
 
-/// Something that was asked for and may be too much.
+/// A limit of the scenario that may be impossible to meet.
 struct PlanLimit {
   enum class Kind { kFloor, kResponse, kRoundResponse, kPower, kArrivals };
   Kind kind = Kind::kFloor;
@@ -47,11 +48,11 @@ struct PlanProof {
   std::optional<double> bound;
   std::vector<PlanLimit> conflict;
   PlanPrices prices;
-  /// Absent: no plan meets all limits to within what a checker allows, and the bound is all that is proven.
+  /// Absent: no plan meets all limits within the tolerance of a checker; only the bound is proven.
   std::optional<PlanService> service;
-  double reached = 0;        ///< by the plan; rounded so that it is true
-  double value = 0;          ///< `energy`: that is kept
-  bool is_headroom = false;  ///< nothing but arrivals: the largest multiple of them is what is proven
+  double reached = 0;        ///< by the plan; rounded to the safe side
+  double value = 0;          ///< `energy`: the minimum value
+  bool is_headroom = false;  ///< there are only arrivals, and the proof is about the largest multiple of them
 };
 
 }  // namespace allot

@@ -1,8 +1,8 @@
-// Why no answer is better than a bound, as data: what a certificate is written from.
+// Why no answer is better than a bound, as data: the source of a certificate.
 //
-// A proof is a tree of parts. The whole of the search is part 0; a part is either split in two, by how many
-// tasks a resource may hold, in all or of one type, or it is closed: at its prices nothing in it is better
-// than the bound. docs/background/proofs.md says why that convinces.
+// A proof is a tree of parts. Part 0 is the whole search. A part is either split in two, by the number of
+// tasks that a resource may hold, in all or of one type, or it is closed: at its prices, nothing in it is
+// better than the bound. docs/background/proofs.md explains why this is a proof.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace allot {
 
-/// Prices at which a part is judged. Which of them are used depends on what is proven.
+/// Prices at which a part is judged. The claim decides which of them are used.
 struct ProofPrices {
   std::vector<double> task;        ///< per type: of a thread (throughput), of a completion (shares)
   std::vector<double> completion;  ///< per type, >= 0: of its floor; empty: all 0
@@ -33,13 +33,13 @@ struct ProofSplit {
 };
 
 struct ProofPart {
-  /// First to last: strikes out the totals of resources that cannot be in anything better than the bound.
+  /// Applied in order: each set strikes out totals of resources that nothing better than the bound can have.
   std::vector<ProofPrices> prices;
-  std::optional<ProofSplit> split;  ///< absent: nothing is left to split
+  std::optional<ProofSplit> split;  ///< absent: the part is closed
 };
 
 struct Proof {
-  /// Completions per second: nothing has more. Absent: nothing is feasible at all.
+  /// Completions per second: no answer has more. Absent: nothing is feasible.
   std::optional<double> bound;
   std::vector<ProofPart> parts;
 };

@@ -1,4 +1,4 @@
-// What planned service adds to a solution: how the machine is used, and what keeps it from doing more.
+// What planned service adds to a solution: how the machine is used, and what limits it.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,27 @@ struct CapacityUse {
   std::string name;
   double amount = 0;
   double used = 0;
-  double price = 0;  ///< what one more unit would add to what is optimised
+  double price = 0;  ///< what one more unit would add to the objective
 };
 
-/// A limit that somebody asked for and that the plan just meets.
+/// A limit of the scenario that the plan just meets.
 struct BindingLimit {
   std::string what;    ///< "the floor of 'detect'"
-  double amount = 0;   ///< as it was asked for
+  double amount = 0;   ///< as in the scenario
   std::string unit;    ///< of the amount
-  double relaxed = 0;  ///< what is added to what is optimised where it is relaxed by 10%
+  double relaxed = 0;  ///< what relaxing it by 10% adds to the objective
 };
 
 /// Time shares are in Solution::time_shares.
 struct ServicePlan {
   std::vector<CapacityUse> capacities;
   std::vector<BindingLimit> limits;
-  /// Value per second that whole tasks can reach at most.
+  /// The most value per second that whole tasks can reach.
   std::optional<double> packing_bound;
-  /// Means in service of a mix of whole tasks that reaches it, row after row; empty where none was found.
+  /// Means in service of a mix of whole tasks that reaches it, row-major; empty if none was found.
   std::vector<double> packing_shares;
-  /// Whole tasks that are worth as much or nearly if they are always in service, row after row, where there
-  /// are such: `packing_shares` is then what they get.
+  /// If there is one: a set of whole tasks that is worth as much, or nearly, when always in service;
+  /// row-major. `packing_shares` is then what these tasks get.
   std::vector<double> packing_tasks;
   /// Per group of threads: rounds per second.
   std::vector<double> rounds;
@@ -42,7 +42,7 @@ struct ServicePlan {
   std::optional<double> mean_power;
   /// Task types with threads of their own that complete nothing.
   std::vector<std::string> unserved;
-  /// Where nothing is feasible: limits that cannot be met together; without any one of them the others can.
+  /// If nothing is feasible: limits that cannot be met together; without any one of them, the others can.
   std::vector<std::string> conflict;
 };
 

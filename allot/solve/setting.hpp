@@ -1,4 +1,4 @@
-// What a single solver can be told, declared in the solver's own file: everything else that a user sees of it
+// Options of a single solver, declared in the solver's own file; everything else that a user sees of them
 // comes from the declaration.
 #pragma once
 
@@ -10,15 +10,16 @@
 
 namespace allot {
 
-/// A number, a choice or a flag. As in tables of options, the first line of help stands without the default.
+/// A number, a choice or a flag. As in tables of options, the first line of `help` does not mention the
+/// default.
 struct Setting {
   std::string_view name;
   std::string_view help;
-  double initial = 0;  ///< of a choice: its place among the words; of a flag: 0 or 1
-  double least = 0;    ///< of a number
+  double initial = 0;                            ///< of a choice: the index of its word; of a flag: 0 or 1
+  double least = 0;                              ///< of a number
   std::span<const std::string_view> words = {};  ///< of a choice
   bool is_flag = false;
-  std::string_view off = {};  ///< of a flag that is on: what a command line calls the one that turns it off
+  std::string_view off = {};  ///< of a flag that is on: the name of the command-line option that turns it off
 };
 
 /// Settings that differ from their defaults. A plain value; empty ones allocate nothing.
@@ -30,7 +31,7 @@ class Settings {
     for (const auto& [name, value] : values) set(name, value);
   }
 
-  /// The name must live on, as those of declarations do.
+  /// The name must outlive the settings, as the names of declarations do.
   void set(std::string_view name, double value) {
     for (auto& [known, old] : values_) {
       if (known == name) {

@@ -1,4 +1,4 @@
-// What a solver is asked, and what it answers: plain structs.
+// Questions to solvers, and their answers: plain structs.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Problem {
   std::vector<ThreadGroup> threads = {};
   std::vector<Arrivals> arrivals = {};
   std::optional<double> power_cap = {};
-  /// Per type, the completions per second of its threads beyond which more are useless, since no more arrive;
-  /// empty: no limit.
+  /// Per type, the completions per second beyond which more are useless, since no more work arrives; empty:
+  /// no limit.
   std::vector<double> ceilings = {};
 };
 
@@ -60,7 +60,7 @@ struct Solution {
   /// The value of the objective, and the bound that no assignment exceeds, if it is known.
   double objective_value = 0;
   std::optional<double> objective_bound;
-  /// An explanation of the outcome, if it needs one; else empty.
+  /// An explanation of the outcome, if it needs one; otherwise empty.
   std::string reason;
   double seconds = 0;
 
@@ -74,7 +74,7 @@ struct Solution {
   /// `planned`: the plan.
   ServicePlan plan;
   bool is_planned = false;
-  /// With `SolveOptions::keep_proof`: the proof of the bound, or that nothing is feasible. Else null.
+  /// With `SolveOptions::keep_proof`: the proof of the bound, or that nothing is feasible. Otherwise null.
   std::shared_ptr<const Proof> proof;
   /// The same for a plan.
   std::shared_ptr<const PlanProof> plan_proof;

@@ -22,7 +22,7 @@ std::span<const ResultField<Solution>> solution_fields() noexcept;
 std::string solution_json(const System& system, const Solution& solution,
                           const std::vector<Placement>* explanation = nullptr);
 
-/// The frontier, and the answer of `weighted` beside it (null where there is none).
+/// The frontier, and the answer of `weighted` next to it (may be null).
 std::string pareto_json(const System& system, const ParetoFrontier& frontier,
                         const Solution* weighted = nullptr);
 

@@ -13,7 +13,7 @@ namespace allot {
 struct SolverInfo {
   std::string_view name;
   std::string_view summary;
-  bool maximises_value = false;  ///< and whatever else is linear in the completions
+  bool maximises_value = false;  ///< and all other objectives that are linear in the completions
   bool minimises_priority_error = false;
   /// Fills in outcome, assignment and the fields specific to the solver; `solve` below adds the rest.
   Solution (*search)(const Problem&, const SolveOptions&);
@@ -23,7 +23,7 @@ struct SolverInfo {
   bool is_default = false;
   /// A local search that takes microseconds on small systems.
   bool is_quick = false;
-  /// If its budget is too small, it does not begin: Outcome::kBudget is then not an answer.
+  /// It does not begin if its budget is too small: Outcome::kBudget is then not an answer.
   bool is_all_or_nothing = false;
   /// It plans which task each server takes next, rather than where tasks wait. Supports every objective, work
   /// of several stages, arrivals and a power cap.

@@ -9,7 +9,8 @@
 namespace allot {
 namespace {
 
-/// All changes together may take so many steps, but each some.
+/// All changes together get about kStepsOfAll steps, and each at least kLeastSteps, within the caller's
+/// limit.
 constexpr std::uint64_t kStepsOfAll = 40'000'000;
 constexpr std::uint64_t kLeastSteps = 20'000;
 
@@ -18,7 +19,7 @@ Solution best_of(const System& system, SolveOptions options, const Assignment& s
   return best_known(system, options);
 }
 
-/// `visits`: whether a type has work besides that of threads of its own.
+/// `visits`: whether a type has work other than that of its own threads.
 template <typename Visits>
 std::vector<Change> possible_changes(const System& system, Visits&& visits) {
   std::vector<Change> changes;
@@ -99,8 +100,8 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
     take(change, solution.performance);
     result.changes.push_back(change);
     if (change.what == Change::What::kThread) continue;
-    // The answer for a changed machine may be better than the base on the machine as it is. Then it is the
-    // base: a gain must be due to the change.
+    // The answer for a changed machine may also be better than the base on the unchanged machine. It then
+    // replaces the base: a gain must be due to the change.
     const Performance unchanged = evaluate(system, solution.assignment);
     if (!result.base.proven_optimal && unchanged.value > result.base.performance.value &&
         floor_shortfall(system, unchanged.throughput_by_task) == 0) {

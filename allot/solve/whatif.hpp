@@ -39,8 +39,8 @@ std::string_view to_string(Change::What what) noexcept;
 /// How much faster a kRate change makes a pair.
 inline constexpr double kFasterPair = 1.1;
 
-/// Asks for the best known (best.hpp) of the system as it is and with each change made, from the base's
-/// answer and from its own starts. Many changes get fewer steps each.
+/// Computes the best known answer (best.hpp) for the system as it is and with each change, starting from the
+/// base's answer and from its own starts. With many changes, each gets fewer steps.
 WhatIf what_if(const System& system, const SolveOptions& options = {});
 
 /// The same for planned service, with a new plan for each change. If there are only arrivals, gains are in

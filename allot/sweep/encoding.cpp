@@ -21,7 +21,7 @@ void put(std::string& bytes, const Rows& rows) {
   }
 }
 
-/// Takes numbers off the front; gives 0 and says so where there are too few bytes.
+/// Takes numbers from the front. If there are too few bytes, gives 0 and is no longer sound.
 class Taker {
  public:
   explicit Taker(std::string_view bytes) : bytes_(bytes) {}
@@ -39,7 +39,7 @@ class Taker {
     return value;
   }
 
-  /// A count of things that each take at least `least` bytes, so that wrong counts allocate nothing.
+  /// A count of elements that take at least `least` bytes each: a wrong count allocates nothing.
   std::size_t take_count(std::size_t least) {
     const std::uint64_t count = take(4);
     if (count <= bytes_.size() / least) return count;

@@ -10,10 +10,10 @@
 
 namespace allot {
 
-/// About 8 bytes a number.
+/// About 8 bytes per number.
 std::string encode_result(const UnitResult& result);
 
-/// Absent unless the bytes are what `encode_result` gives.
+/// Absent unless the bytes come from `encode_result`.
 std::optional<UnitResult> decode_result(std::string_view bytes);
 
 }  // namespace allot

@@ -1,9 +1,10 @@
-// An experiment, declared: units of work that do not depend on each other, and what their results say.
+// An experiment, declared: units of work that do not depend on each other, and the conclusions from their
+// results.
 //
-// A unit is a pure function of the seed and its own index, never of the clock, the number of workers or how
-// many units there are. So units may be done in any order, by any process, once; a run with more units
-// extends one with fewer. What was measured with a clock is kept apart (`timing`), because it is never the
-// same twice.
+// A unit is a pure function of the random seed and its own index. It does not depend on the clock, the number
+// of workers or the number of units. So units may be done in any order and by any process, each once; a run
+// with more units extends one with fewer. Values measured with a clock are kept apart (`timing`), because
+// they differ in every run.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,14 @@ struct Effort {
   friend bool operator==(const Effort&, const Effort&) = default;
 };
 
-/// What one unit gives: numbers in the order of the experiment's columns, any number of rows.
+/// The result of one unit: numbers in the order of the experiment's columns, any number of rows.
 struct UnitResult {
   std::vector<std::vector<double>> rows;    ///< one number per column of `Experiment::columns`
   std::vector<std::vector<double>> timing;  ///< one number per column of `Experiment::timing_columns`
   friend bool operator==(const UnitResult&, const UnitResult&) = default;
 };
 
-/// A table as a reader sees it and as CSV holds it. A cell is a number or a text.
+/// A table for readers and for CSV. A cell is a number or a text.
 struct Cell {
   std::string text;              ///< as shown; for numbers the rounded form
   std::optional<double> number;  ///< exact, for CSV and JSON
@@ -64,15 +65,15 @@ struct Chart {
   bool log_y = false;
   std::vector<std::string> categories;  ///< of bars, in the order of x
   std::vector<Series> series;
-  std::string caption;  ///< what to see in it, in a sentence or two
+  std::string caption;  ///< what the reader should see in it, in a sentence or two
   bool timing = false;  ///< shows measured times
 };
 
 enum class Verdict {
-  kHolds,      ///< what the paper says is what we measure
+  kHolds,      ///< we measure what the paper says
   kPartly,     ///< holds with a restriction that `measured` names
-  kFails,      ///< it does not
-  kNew,        ///< the paper says nothing; this is our finding
+  kFails,      ///< we measure something else
+  kNew,        ///< a finding of ours; the paper says nothing
   kUndecided,  ///< too few runs to tell
 };
 struct Claim {
@@ -82,7 +83,7 @@ struct Claim {
   Verdict verdict = Verdict::kHolds;
 };
 
-/// What the results of all units say together.
+/// The conclusions from the results of all units.
 struct Findings {
   std::string text;  ///< a paragraph or two, plain
   std::vector<Claim> claims;
@@ -93,18 +94,19 @@ struct Findings {
 struct Experiment {
   std::string name;        ///< "figure-2": key in the store, file name
   std::string title;       ///< "Figure 2: exponential sizes"
-  int version = 1;         ///< raise when a unit's meaning changes: results of older versions are done anew
-  bool exclusive = false;  ///< its units are timed: they run one at a time, with nothing beside them
+  int version = 1;         ///< raise it when the meaning of a unit changes: units of older versions are done
+                           ///< again
+  bool exclusive = false;  ///< its units are timed: they run one at a time, and nothing else runs beside them
   std::vector<std::string> columns;
   std::vector<std::string> timing_columns = {};
   std::function<std::size_t(const Effort&)> units;
-  /// Throws what the library throws. When stopped, the result is thrown away.
+  /// May throw anything that the library throws. After a stop, the result is discarded.
   std::function<UnitResult(const Effort&, std::size_t unit, const StopLimits&)> run;
   /// `results`: one per unit, in order.
   std::function<Findings(const Effort&, std::span<const UnitResult> results)> conclude;
 };
 
-/// An experiment and what it found.
+/// An experiment and its findings.
 struct Reported {
   const Experiment* experiment = nullptr;  ///< not owned
   Findings findings;

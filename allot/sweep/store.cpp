@@ -14,13 +14,13 @@
 namespace allot {
 namespace {
 
-constexpr int kApplication = 0x616c6f74;  // "alot": tells our files from those of others
+constexpr int kApplication = 0x616c6f74;  // "alot": marks our files
 constexpr int kFormat = 1;
 constexpr const char* kTable =
     "CREATE TABLE units (experiment TEXT NOT NULL, version INTEGER NOT NULL, seed INTEGER NOT NULL, "
     "unit INTEGER NOT NULL, seconds REAL NOT NULL, result BLOB NOT NULL, "
     "PRIMARY KEY (experiment, version, seed, unit)) WITHOUT ROWID";
-constexpr int kPatienceMilliseconds = 2000;  // a run that is just being killed holds its lock a little longer
+constexpr int kPatienceMilliseconds = 2000;  // a run that is being killed holds its lock a little longer
 
 struct CloseDatabase {
   void operator()(sqlite3* handle) const noexcept { sqlite3_close(handle); }
@@ -84,7 +84,7 @@ struct Store::Database {
   }
 
   void open() {
-    // The name is not the user's choice: a link there would lead to a file that is none of ours.
+    // The user did not choose this name: a link here would lead to a file that is not ours.
     for (const char* const ending : {"", "-wal", "-journal"}) {
       std::error_code error;
       if (std::filesystem::is_symlink(path + ending, error))
@@ -98,19 +98,20 @@ struct Store::Database {
     if (code != SQLITE_OK) fail(code);
     sqlite3_extended_result_codes(handle.get(), 1);
     sqlite3_busy_timeout(handle.get(), kPatienceMilliseconds);
-    // Whoever made the file may have meant harm.
+    // The file may be malicious.
     sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
     sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-    // Locked for as long as it is open; as a side effect the log needs no shared memory, which network file
-    // systems lack.
+    // Locked while it is open. As a side effect the log needs no shared memory, which network file systems
+    // lack.
     execute("PRAGMA locking_mode = EXCLUSIVE");
     execute("BEGIN EXCLUSIVE");
-    check_format();  // before anything of somebody else's is changed
+    check_format();  // before anything in another program's file is changed
     execute("COMMIT");
-    // A write-ahead log, handed to the system at every commit: a killed process loses nothing. It reaches the
-    // disk at checkpoints only, so even a power failure leaves the file sound, if without the last units.
+    // A write-ahead log, passed to the operating system at every commit: a killed process loses nothing. It
+    // reaches the disk only at checkpoints: a power failure may lose the last units, but leaves the file
+    // valid.
     execute("PRAGMA journal_mode = WAL");
     execute("PRAGMA synchronous = NORMAL");
     insert = prepare("INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)");
@@ -120,7 +121,7 @@ struct Store::Database {
         "ORDER BY unit");
   }
 
-  /// Makes a new file ours; refuses one of somebody else.
+  /// Marks a new file as ours; rejects files of other programs.
   void check_format() const {
     const std::int64_t application = number("PRAGMA application_id");
     const std::int64_t format = number("PRAGMA user_version");
@@ -135,7 +136,7 @@ struct Store::Database {
     if (format != kFormat)
       throw StoreError(path + ": made by another version of allot (format " + std::to_string(format) +
                        ", this version reads " + std::to_string(kFormat) + "); give another folder");
-    // A view or a trigger would run what whoever made the file wrote.
+    // A view or a trigger would run code that the author of the file wrote.
     const Statement others =
         prepare("SELECT count(*), sum(sql = ?) FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'");
     sqlite3_bind_text(others.get(), 1, kTable, -1, SQLITE_STATIC);
@@ -188,7 +189,7 @@ void Store::save(const Experiment& experiment, std::uint64_t seed, const StoredU
   if (code != SQLITE_OK) database_->fail(code);
   database_->step(insert);
   sqlite3_reset(insert);
-  sqlite3_clear_bindings(insert);  // they point at what is about to go
+  sqlite3_clear_bindings(insert);  // they point to data that is about to be destroyed
 }
 
 }  // namespace allot

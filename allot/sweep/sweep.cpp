@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMany = 100;  // experiments
 constexpr std::chrono::milliseconds kEstimateAge{100};
 
-/// What is known of one experiment while the sweep runs.
+/// The state of one experiment during the sweep.
 struct Ledger {
   std::vector<std::optional<UnitResult>> results;
   std::size_t left = 0;  ///< units not tried yet
@@ -52,8 +52,8 @@ class Sweep {
     }
   }
 
-  /// What is left to do: one of each experiment first, because the time left is known only when each has been
-  /// measured; then in order.
+  /// The units left to do: first one of each experiment, because the remaining time is known only when each
+  /// has been measured; then the others in order.
   std::vector<Unit> missing(bool exclusive) const {
     std::vector<Unit> first;
     std::vector<Unit> rest;
@@ -89,7 +89,7 @@ class Sweep {
     report();
   }
 
-  /// Where there are as many experiments as units, worked out anew now and then only.
+  /// With many experiments, the estimate is renewed only from time to time.
   std::optional<double> seconds_left() {
     const Clock::time_point now = Clock::now();
     const bool is_fresh = ledgers_.size() > kMany && estimate_ && now - estimated_at_ < kEstimateAge;
@@ -107,7 +107,8 @@ class Sweep {
       measured += ledger.measured;
     }
     if (measured == 0) return std::nullopt;
-    const double typical = seconds / static_cast<double>(measured);  // for what has not been measured
+    const double typical = seconds / static_cast<double>(measured);  // for experiments that have not been
+                                                                     // measured
     double left = 0;
     for (std::size_t at = 0; at < ledgers_.size(); ++at) {
       const Ledger& ledger = ledgers_[at];
@@ -124,7 +125,7 @@ class Sweep {
   }
 
   SweepOutcome finish() {
-    // Failures came in the order of luck.
+    // Failures came in random order.
     std::vector<std::size_t> order(failed_.size());
     for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

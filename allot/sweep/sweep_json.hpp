@@ -1,4 +1,4 @@
-// What a sweep found, as JSON text: what `reproduce --json` and `sweep --json` print.
+// The results of a sweep as JSON text: the output of `reproduce --json` and `sweep --json`.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ struct SweepSummary {
   std::string folder;
   Effort effort;
   std::size_t units = 0;
-  std::size_t found = 0;  ///< of them, done by earlier runs
+  std::size_t found = 0;  ///< units done by earlier runs
   std::size_t failed = 0;
   double seconds = 0;
 };
@@ -22,7 +22,7 @@ struct SweepSummary {
 /// One JSON document: the run, and for each experiment its claims and the names of its tables and charts.
 std::string reproduce_json(const SweepSummary& summary, std::span<const Reported> experiments);
 
-/// One JSON document: the run, and the rows of a table as objects. What has no value is null.
+/// One JSON document: the run, and the rows of a table as objects. A missing value is null.
 std::string sweep_json(const SweepSummary& summary, const std::string& title, const Table& table);
 
 std::string_view to_string(Verdict verdict) noexcept;

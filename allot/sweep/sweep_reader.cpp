@@ -100,8 +100,8 @@ std::vector<std::uint64_t> read_seeds(const TableReader& root, Problems& problem
   return seeds;
 }
 
-/// Each policy and solver must suit the systems: the same at all points, so the first that it does not suit
-/// is told.
+/// Each policy and solver must suit the systems of all points. Only the first system that it does not suit is
+/// reported.
 void check_methods(const TableReader& root, const SweepPlan& plan, Problems& problems) {
   const auto first_wrong = [&](std::string_view key, const std::string& name, const auto& check) {
     for (const SweepPoint& point : plan.points) {
@@ -181,7 +181,7 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
     problems.add(document.root(), "gives more than " + std::to_string(kMostSweepRows) +
                                       " rows: all combinations of values, seeds, policies and distributions");
 
-  // The system itself first: its own problems have nothing to do with what is varied.
+  // The system itself first: its own problems do not depend on what is varied.
   if (base) elsewhere = detail::check_base(*base);
   if (base && elsewhere.empty() && problems.empty()) {
     plan.points = detail::make_points(*base, varied, problems);

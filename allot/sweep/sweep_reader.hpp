@@ -1,4 +1,4 @@
-// Sweep files: which systems to try, and what to try on each. The shape is in docs/reference/sweep.md.
+// Sweep files: which systems to try, and what to try on each. The format is in docs/reference/sweep.md.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace allot {
 
-/// What one `[[vary]]` changes, and to what.
+/// The fields that a `[[vary]]` changes, and their values.
 struct SweepAxis {
   std::string label;                ///< its column in the CSV
-  std::vector<std::string> fields;  ///< all of them take the value
+  std::vector<std::string> fields;  ///< all of them are set to the value
   std::vector<Cell> values;         ///< numbers or texts
   bool is_numeric() const noexcept;
 };
 
-/// One choice of values, and the system that comes of it.
+/// One combination of values, and its system.
 struct SweepPoint {
-  std::vector<std::size_t> values;  ///< by axis: which of its values
+  std::vector<std::size_t> values;  ///< by axis: index of its value
   std::variant<Scenario, GenerateOptions> source;
 };
 
-/// A distribution of task sizes as the file has it and as `make_distribution` takes it: paths of traces are
-/// relative to the file.
+/// A distribution of task sizes, by its name in the file and by its specification for `make_distribution`.
+/// Paths of traces are relative to the file.
 struct SweepSizes {
   std::string name;
   std::string spec;
@@ -50,7 +50,7 @@ struct SweepPlan {
   std::uint32_t replications = 10;
   bool random_start = true;
 
-  /// How many rows it gives.
+  /// Number of rows of the result.
   std::size_t size() const noexcept {
     return points.size() * seeds.size() * (policies.size() * distributions.size() + solvers.size());
   }
@@ -59,15 +59,15 @@ struct SweepPlan {
 /// The system of a point. Only a generated one depends on the seed.
 Scenario scenario_of(const SweepPoint& point, std::uint64_t seed);
 
-/// Most rows that a sweep may give.
+/// Maximum rows of a sweep.
 inline constexpr std::size_t kMostSweepRows = 200'000;
 
 /// Reads a sweep file, `.toml` or `.json`, and the scenario that it names; `-` is JSON from standard input.
-/// Every point is tried: a value that makes no valid system is a problem of the file, and so is a policy that
-/// lacks what it needs.
+/// Every point is checked: a value that makes a system invalid is a problem of the file, and so is a policy
+/// or solver that does not suit the systems.
 ReadResult<SweepPlan> read_sweep(const std::string& path);
 
-/// The same for a text at hand. Paths in it are relative to `folder`.
+/// The same for a text in memory. Paths in it are relative to `folder`.
 ReadResult<SweepPlan> read_sweep_text(std::string_view text, FileFormat format, std::string source = {},
                                       const std::string& folder = {});
 

@@ -14,7 +14,7 @@
 namespace allot {
 namespace {
 
-constexpr std::chrono::milliseconds kGlance{50};  // how often the caller's stop flag is looked at
+constexpr std::chrono::milliseconds kGlance{50};  // how often the caller's stop flag is checked
 
 void check_width(const std::vector<std::vector<double>>& rows, std::size_t width, const char* what) {
   for (const std::vector<double>& row : rows) {
@@ -42,7 +42,7 @@ std::optional<UnitOutcome> do_unit(const SweepJob& job, const Unit& unit, const 
     outcome.error = "threw something that is not an exception";
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  // Asked last: a unit that was stopped midway may look like any other.
+  // Checked last: the result of a unit that was stopped midway may look complete.
   if (StopPoll(stop).stopped()) return std::nullopt;
   return outcome;
 }

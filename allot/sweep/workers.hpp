@@ -1,4 +1,4 @@
-// Who does the units: threads of this process here, processes on other machines elsewhere (integrations/mpi).
+// Workers do the units: threads of this process here, processes on other machines in integrations/mpi.
 #pragma once
 
 #include <cstddef>
@@ -25,30 +25,30 @@ struct Unit {
   friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// A unit that has been tried.
+/// The outcome of one attempt at a unit.
 struct UnitOutcome {
   Unit unit;
   UnitResult result;
   double seconds = 0;
-  std::string error;  ///< why there is no result; empty when there is
+  std::string error;  ///< why there is no result; empty if there is one
 };
 
-/// Does one unit. What the experiment throws, and rows that do not fit its columns, become `error`. Absent
-/// when it was stopped. Thread-safe.
+/// Does one unit. Exceptions of the experiment, and rows that do not fit its columns, become `error`. Absent
+/// if it was stopped. Thread-safe.
 std::optional<UnitOutcome> do_unit(const SweepJob& job, const Unit& unit, const StopLimits& stop);
 
 class Workers {
  public:
   virtual ~Workers() = default;
 
-  /// How many units are worked on at a time.
+  /// Number of units done at the same time.
   virtual std::size_t count() const noexcept = 0;
 
   using Done = std::function<void(UnitOutcome)>;
 
-  /// Starts the units in the order given, each once, and hands every outcome to `done` as it comes, on the
-  /// calling thread. Returns when all are done or, once stopped, when nobody works any more. What `done`
-  /// throws ends the run the same way and is thrown on.
+  /// Starts each unit once, in the order given, and passes every outcome to `done` on the calling thread.
+  /// Returns when all units are done or, after a stop, when no worker is busy any more. An exception of
+  /// `done` ends the run in the same way and is rethrown.
   virtual void run(const SweepJob& job, std::span<const Unit> units, const StopLimits& stop,
                    const Done& done) = 0;
 };

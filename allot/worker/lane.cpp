@@ -35,15 +35,15 @@ using detail::read_available;
 using detail::write_quietly;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
-/// How long a process that was killed may take to be gone, before it is left alone.
+/// How long a killed process may take to end before it is left alone.
 constexpr Clock::duration kPatienceKilled = std::chrono::seconds(1);
-/// How long a launcher may take to end after its output did, before it is asked to.
+/// How long a launcher may take to end after its output ended, before it gets SIGTERM.
 constexpr Clock::duration kFarewell = std::chrono::milliseconds(300);
 constexpr Clock::duration kPatienceLost = std::chrono::milliseconds(500);
 constexpr Clock::duration kPatience = std::chrono::seconds(5);
-/// What is kept of what a launcher says.
+/// Maximum bytes kept of a launcher's output.
 constexpr std::size_t kTail = 4096;
-/// What may come before the worker's magic word.
+/// Maximum bytes before the worker's magic word.
 constexpr std::size_t kMostBanner = std::size_t{1} << 20;
 
 Clock::duration to_duration(std::chrono::duration<double> time) {
@@ -54,7 +54,7 @@ double unix_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Whether a launcher hands what follows it to a shell at the far end, joined with blanks.
+/// Whether a launcher passes the words after it to a shell at the far end, joined with blanks.
 bool passes_through_a_shell(const std::vector<std::string>& launch) {
   return std::any_of(launch.begin(), launch.end(), [](const std::string& word) {
     const std::string name = std::filesystem::path(word).filename().string();
@@ -79,7 +79,7 @@ LaneEvent& add(std::vector<LaneEvent>& events, LaneEvent::Kind kind) {
   return events.back();
 }
 
-/// The last words of a launcher as one line.
+/// The last output of a launcher as one line.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -96,14 +96,14 @@ std::string one_line(std::string_view text) {
 
 struct WorkerLane::State {
   enum class Phase : std::uint8_t {
-    kStarting,  ///< no word yet
+    kStarting,  ///< no message yet
     kReady,
-    kEnding,  ///< over, but for the end of the launcher
-    kClosed,  ///< told
+    kEnding,  ///< over, except that the launcher has not ended yet
+    kClosed,  ///< reported
   };
 
   LaneOptions options;
-  std::string launcher;  ///< what was started, for messages
+  std::string launcher;  ///< the program that was started, for messages
   bool local = true;
   pid_t process = -1;
   int wait_status = 0;  ///< once it has ended
@@ -112,8 +112,8 @@ struct WorkerLane::State {
   Descriptor errors;
   std::string inbox;
   std::string outbox;
-  std::string said;    ///< by the launcher, on standard error; the end of it
-  std::string banner;  ///< and before the magic word
+  std::string said;    ///< by the launcher on standard error; the last part
+  std::string banner;  ///< output before the magic word
   bool greeted = false;
   bool finishing = false;
   bool not_found = false;
@@ -121,7 +121,7 @@ struct WorkerLane::State {
   Phase phase = Phase::kStarting;
   std::string why;
   Clock::time_point opened;
-  Silence silence{{}, {}, {}};  ///< of the worker: until its first word, and then between words
+  Silence silence{{}, {}, {}};  ///< of the worker: until its first message, then between messages
   Clock::time_point sent;
   Clock::time_point ending_since;
   Clock::time_point finished;
@@ -131,8 +131,8 @@ struct WorkerLane::State {
     local = launch.empty();
     const bool quoted = passes_through_a_shell(launch);
     std::vector<std::string> argv = std::move(launch);
-    // /proc/self/exe is this program for whoever starts it here, even when its file has been replaced; behind
-    // a launcher it would be the launcher.
+    // /proc/self/exe is this program if it is started from here, even after its file was replaced; behind a
+    // launcher it would be the launcher.
     if (options.worker.empty()) options.worker = {local ? kThisProgram : this_program(), "worker"};
     for (const std::string& word : options.worker) argv.push_back(quoted ? quote::shell(word) : word);
     launcher = argv.front();
@@ -163,7 +163,7 @@ struct WorkerLane::State {
 
     outbox += protocol::kNearMagic;
     queue(protocol::Hello{protocol::kVersion, "allot " + std::string(version())});
-    // A local worker sees the end of file whatever happens; this process may sleep as long as it likes.
+    // A local worker always sees the end of file; so this process may sleep for any time.
     queue(protocol::Setup{options.heartbeat.count(), local ? 0 : options.silence.count()});
   }
   State(const State&) = delete;
@@ -178,7 +178,7 @@ struct WorkerLane::State {
     const Clock::time_point until =
         lost ? std::max(ending_since, opened) + kPatienceLost : finished + kPatience;
     while (!reap() && Clock::now() < until) {
-      // Emptied, because a launcher that cannot write does not end.
+      // Read and dropped, because a launcher that cannot write does not end.
       std::string ignored;
       if (from) read_available(from.get(), ignored);
       if (errors) read_available(errors.get(), ignored);
@@ -195,15 +195,15 @@ struct WorkerLane::State {
 
   bool open() const { return phase == Phase::kStarting || phase == Phase::kReady; }
 
-  /// Somebody listens, and nothing is on its way to them.
+  /// The worker still reads, and nothing is on its way to it.
   bool silent() const { return to && outbox.empty(); }
 
   void queue(const protocol::Message& message) { outbox += protocol::encode(message); }
 
-  /// True when the process has ended, now or earlier.
+  /// True if the process has ended, now or earlier.
   bool reap() {
     if (process < 0) return true;
-    // First look, then kill what it left of its group, which has its number until it is reaped.
+    // Look before reaping: kill the rest of its group, whose number is not reused until then.
     siginfo_t info{};
     const int result = ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT);
     if (result == 0 && info.si_pid == 0) return false;
@@ -215,15 +215,15 @@ struct WorkerLane::State {
     return true;
   }
 
-  /// Asks it to end; also when it was stopped.
+  /// Asks the process to end, even if it is stopped.
   void terminate() const {
     if (process <= 0) return;
     ::kill(process, SIGTERM);
     ::kill(process, SIGCONT);
   }
 
-  /// The lane is over, for a reason or, without one, because the worker's output ended. pump() tells so when
-  /// the launcher has had time for its last words.
+  /// The lane is over, for a reason or, without one, because the worker's output ended. pump() reports it
+  /// after the launcher has had time for its last output.
   void lose(std::string reason, Clock::time_point now) {
     if (!open()) return;
     phase = Phase::kEnding;
@@ -235,7 +235,7 @@ struct WorkerLane::State {
     if (!why.empty()) terminate();
   }
 
-  /// The same: whoever is there is no worker, or none that this end understands.
+  /// The same, because the other end is not a worker, or not one that this end understands.
   void lose_stranger(std::string reason, Clock::time_point now) {
     is_stranger = true;
     lose(std::move(reason), now);
@@ -247,9 +247,9 @@ struct WorkerLane::State {
     finished = Clock::now();
     if (phase == Phase::kReady) {
       queue(protocol::Finish{});
-      silence.heard(Clock::now());  // and the deadline is for its end
+      silence.heard(Clock::now());  // from here on the deadline applies to its end
     } else {
-      // Nobody there yet to be told; what a batch system has queued must be cancelled.
+      // No worker has answered yet; a job that waits in a batch queue must be cancelled.
       lose("it was finished", Clock::now());
     }
   }
@@ -261,7 +261,7 @@ struct WorkerLane::State {
       if (size < 0 && errno == EINTR) continue;
       if (size < 0 && errno == EAGAIN) break;
       if (size < 0) {
-        // The worker does not listen any more: why, its output or its end will tell.
+        // The worker no longer reads: its output or its end will show why.
         to.close();
         break;
       }
@@ -423,7 +423,7 @@ Clock::time_point WorkerLane::next_deadline() const noexcept {
                                                      ? state.sent + to_duration(state.options.heartbeat)
                                                      : Clock::time_point::max());
     case State::Phase::kEnding:
-      // Its end is not seen by poll().
+      // poll() does not see the end of the process.
       return state.process < 0 ? state.ending_since : Clock::now() + std::chrono::milliseconds(2);
     case State::Phase::kClosed:
       break;
@@ -438,7 +438,7 @@ void WorkerLane::send(const TaskRequest& task) {
   }
   state_->in_flight[task.id] = {Clock::now(), unix_now(), task.timeout_s, false};
   if (state_->open()) state_->outbox += frame;
-  // A lane that is over tells so, and that this one is lost, with the next pump().
+  // If the lane is already over, the next pump() reports that again, and that this task is lost.
   if (state_->phase == State::Phase::kClosed) state_->phase = State::Phase::kEnding;
 }
 

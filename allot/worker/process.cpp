@@ -24,7 +24,7 @@ bool kill_descendants(std::span<const int> spare, std::chrono::milliseconds pati
   };
   int found_none = 0;
   for (;;) {
-    // Where nobody is spared, having no child is having no descendant: orphans come here.
+    // If no child is spared, a process without children has no descendants: orphans would be adopted.
     if (spare.empty()) {
       pid_t reaped = 0;
       do {
@@ -41,7 +41,7 @@ bool kill_descendants(std::span<const int> spare, std::chrono::milliseconds pati
       if (!entry.zombie) ::kill(entry.process, SIGKILL);
     }
     for (const pid_t child : children) ::waitpid(child, nullptr, WNOHANG);
-    // One look may miss a process whose parent ends while it is taken.
+    // One look may miss a process whose parent ends during the look.
     found_none = children.empty() ? found_none + 1 : 0;
     if (found_none == 2 && !spare.empty()) return true;
     if (Clock::now() >= deadline) return false;

@@ -46,7 +46,7 @@ class Writer {
   std::string& bytes_;
 };
 
-/// After the first field that is not there, all others are not.
+/// Once a field is missing, all fields after it are missing, too.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -74,7 +74,7 @@ class Reader {
   void operator()(std::string& value) { value = take(number<std::uint32_t>()); }
   void operator()(std::vector<std::string>& values) {
     const std::uint32_t count = number<std::uint32_t>();
-    // Each takes at least its length: a count that cannot be true must not cost memory.
+    // Each string takes at least its length field: a false count must not cost memory.
     if (count > bytes_.size() / sizeof(std::uint32_t)) good_ = false;
     if (!good_) return;
     values.resize(count);
@@ -106,7 +106,7 @@ class Reader {
   bool good_ = true;
 };
 
-/// The fields of each message, in their order, for both directions: `visit` is a Writer or a Reader.
+/// The fields of each message in order, for both directions: `visit` is a Writer or a Reader.
 template <typename Visit, typename Type>
 void fields(Visit& visit, Type& m) {
   using Plain = std::remove_const_t<Type>;

@@ -1,9 +1,9 @@
-// What the two ends of a lane say to each other, as bytes.
+// The messages between the two ends of a lane, as bytes.
 //
-// Each end begins with a magic word, different for the two, and a Hello. What comes before the word is
-// ignored by the near end: launchers and login shells like to print something first. Then frames: the length
-// of the rest (4 bytes), the kind (1 byte), the fields. Numbers are little-endian, strings and lists begin
-// with their length (4 bytes).
+// Each end begins with a magic word, different for the two, and a Hello. The near end ignores everything
+// before the word: launchers and login shells often print something first. Then come frames: the length of
+// the rest (4 bytes), the kind (1 byte), the fields. Numbers are little-endian; strings and lists begin with
+// their length (4 bytes).
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace allot::protocol {
 
-/// Changes with every change of a message. Ends of different versions do not talk to each other.
+/// Changes with every change of a message. Ends with different versions do not work together.
 inline constexpr std::uint32_t kVersion = 2;
-/// The most bytes of a frame. Larger than any command line that the kernel would execute.
+/// Maximum bytes of a frame. Larger than any command line that the kernel would execute.
 inline constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 
 inline constexpr std::string_view kNearMagic{
@@ -31,16 +31,16 @@ inline constexpr std::string_view kFarMagic{
     "allot-work\n",
     12};
 
-/// First from both ends. This message alone keeps its form in all versions.
+/// First message from both ends. Only this message has the same format in all versions.
 struct Hello {
   std::uint32_t version = kVersion;
-  std::string program;  ///< who is speaking, for messages: "allot 0.2.0"
+  std::string program;  ///< the sender, for messages: "allot 0.2.0"
   friend bool operator==(const Hello&, const Hello&) = default;
 };
-/// Second from the near end.
+/// Second message from the near end.
 struct Setup {
-  double heartbeat_s = 1;  ///< say something at least this often
-  double silence_s = 0;    ///< end after so long without a word; 0: never
+  double heartbeat_s = 1;  ///< send something at least this often
+  double silence_s = 0;    ///< end after this time without a message; 0: never
   friend bool operator==(const Setup&, const Setup&) = default;
 };
 struct TaskStarted {
@@ -70,10 +70,10 @@ struct Heartbeat {
 using Message = std::variant<Hello, Setup, TaskRequest, TaskStarted, TaskRecord, KillTask, Pause, Resume,
                              Finish, Heartbeat>;
 
-/// The frame of a message. May be larger than kMostFrame, which the other end would refuse.
+/// The frame of a message. May be larger than kMostFrame; the other end would refuse it.
 std::string encode(const Message& message);
 
-/// What the bytes begin with.
+/// The message at the beginning of some bytes.
 struct Decoded {
   enum class Kind : std::uint8_t {
     kMessage,     ///< `message`, in the first `size` bytes
@@ -85,11 +85,11 @@ struct Decoded {
   Message message = Heartbeat{};
 };
 
-/// Pure; looks at one frame, and never allocates more than a small multiple of the bytes given. Every byte of
-/// a frame counts: what decodes encodes to the same bytes.
+/// A pure function. It looks at one frame and allocates at most a small multiple of the size of its input.
+/// Every byte of a frame counts: encoding a decoded message gives the same bytes.
 Decoded decode(std::string_view bytes);
 
-/// Where the bytes after the first `magic` begin.
+/// The position after the first `magic`.
 std::optional<std::size_t> after_magic(std::string_view bytes, std::string_view magic) noexcept;
 
 }  // namespace allot::protocol

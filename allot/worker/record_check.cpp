@@ -9,10 +9,10 @@
 namespace allot {
 namespace {
 
-/// Clocks of two machines do not run alike: so much more of a time is believed.
+/// Clocks of two machines differ: times may be this much longer.
 constexpr double kSlack = 1.01;
 constexpr double kSlackSeconds = 0.1;
-/// Processors that a task can have used at once.
+/// Maximum processors that a task can have used at the same time.
 constexpr double kMostProcessors = 1e5;
 constexpr std::int64_t kMostMemoryKb = std::int64_t{1} << 50;
 constexpr int kLastSignal = 64;

@@ -1,4 +1,4 @@
-// A worker may be anywhere and anybody's: what its records say is confined to what the near end itself saw.
+// A worker is not trusted: its records are limited to what the near end has observed.
 #pragma once
 
 #include <string>
@@ -9,28 +9,27 @@
 
 namespace allot {
 
-/// What the near end knows of a task that it has sent.
+/// What the near end knows about a task that it has sent.
 struct SentTask {
   Clock::time_point sent{};
   double sent_unix = 0;     ///< seconds since 1970
   double timeout_s = 0;     ///< of the request; 0: none
-  bool was_killed = false;  ///< the near end asked for that
+  bool was_killed = false;  ///< the near end requested it
 };
 
 inline constexpr std::size_t kMostRecordError = 4096;
 
-/// Makes a record say nothing that cannot be:
+/// Replaces impossible contents of a record:
 ///
-/// - times are finite, not negative, and lie between the moments when the task was sent and when the record
-/// came;
-/// - `killed` only if that was asked for, `timeout` only if there was one and it has passed, `ok` only with
-/// exit 0:
-///   otherwise it failed, and the error says what the worker claimed. `lost` is for this end to say;
-/// - exit status, signal and memory are of a kind that systems have;
-/// - error is one line of printable text, at most 4 KiB; output at most what a worker is to send.
+/// - Times are finite, not negative, and between the sending of the task and the arrival of the record.
+/// - `killed` is accepted only if it was requested, `timeout` only if there was one and it has passed, `ok`
+///   only with exit 0. Otherwise the task failed, and the error says what the worker claimed. Only the near
+///   end may report `lost`.
+/// - Exit status, signal and memory are in the range that systems have.
+/// - The error is one line of printable text, at most 4 KiB; the output is at most what a worker may send.
 void confine_record(TaskRecord& record, const SentTask& task, Clock::time_point now);
 
-/// What a worker says of itself, for messages: one line, printable, short.
+/// The name of a worker's program for messages: one line, printable, short.
 std::string confined_name(std::string_view program);
 
 }  // namespace allot

@@ -30,10 +30,10 @@ namespace {
 
 using detail::to_duration;
 
-/// Who wakes up so late was stopped, or is on a machine that was.
+/// After a wake-up this late, this process or its machine was stopped.
 constexpr Clock::duration kNap = std::chrono::seconds(1);
 
-/// One lane, from the first word to the last. Ends when `why_` is set.
+/// One lane from the first message to the last. Ends when `why_` is set.
 class Server {
  public:
   explicit Server(const ServeOptions& options)
@@ -136,7 +136,7 @@ class Server {
     return children;
   }
 
-  /// For the pipes of many tasks. Returns the limit as it was, which they are given.
+  /// For the pipes of many tasks. Returns the old limit, which the tasks get.
   static std::size_t raise_descriptor_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
@@ -253,7 +253,7 @@ class Server {
   int output_;
   detail::Tasks tasks_;
   detail::Descriptor signals_;
-  std::vector<pollfd> ready_;  ///< what is watched, then what of it has something
+  std::vector<pollfd> ready_;  ///< what is watched, then what is ready
   std::string inbox_;
   std::string outbox_;
   bool greeted_ = false;     ///< the magic word was read
@@ -261,7 +261,7 @@ class Server {
   bool in_order_ = true;
   std::optional<std::string> why_;
   Clock::duration heartbeat_ = std::chrono::seconds(1);
-  std::optional<Silence> silence_;  ///< of the near end, if it is to be minded
+  std::optional<Silence> silence_;  ///< of the near end, if it has a limit
   double silence_s_ = 0;
   Clock::time_point sent_;
 };

@@ -42,14 +42,14 @@ std::vector<std::string> visible_options(std::span<const Option> options) {
   return names;
 }
 
-/// A command of this program with what it declares.
+/// A command of this program and its declaration.
 struct Known {
   const Command* command = nullptr;
   CLI::App* parsed = nullptr;
   Declared declared;
 };
 
-/// Which commands have the option, or which option of this one was meant.
+/// Names the commands that have the option, or suggests a similar option of this command.
 std::string option_hint(const Known* chosen, std::span<const Known> all, const std::string& word) {
   if (chosen == nullptr) return "";
   std::vector<std::string> owners;
@@ -63,7 +63,7 @@ std::string option_hint(const Known* chosen, std::span<const Known> all, const s
   return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-/// Tells the parser of an option; what it then finds is handed to the option.
+/// Registers an option with the parser, which passes the values to the option.
 CLI::Option* bind(CLI::App& command, const Option& option) {
   std::string names = (option.letter.empty() ? "" : "-" + option.letter + ",") + spelled(option);
   if (!option.old_name.empty()) names += ",--" + option.old_name;
@@ -91,7 +91,7 @@ void bind_all(CLI::App& command, std::span<const Option> options) {
   }
 }
 
-/// What CLI11 found wrong, in our words.
+/// An error of CLI11 in our own words.
 std::string usage_message(const CLI::App& command, const Known* chosen, std::span<const Known> all,
                           const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty()) {
@@ -105,13 +105,13 @@ std::string usage_message(const CLI::App& command, const Known* chosen, std::spa
 
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  // The topic may be the name of a command, which the parser would take for one.
+  // The topic may be the name of a command, which the parser would take for a subcommand.
   if (!words.empty() && words.front() == "help") {
     const auto topic = std::stable_partition(words.begin() + 1, words.end(),
                                              [](const std::string& word) { return word.starts_with('-'); });
     words.insert(topic, "--");
   }
-  // Inputs are no options, whatever they look like.
+  // Inputs are never options, even if they look like one.
   const auto marker = std::find_if(words.begin(), words.end(),
                                    [](const std::string& word) { return word == ":::" || word == "::::"; });
   if (marker != words.end() && words.front() == "run") {
@@ -121,8 +121,8 @@ std::vector<std::string> arguments(int argc, char** argv) {
   return words;
 }
 
-/// What the scripts of `allot completion` ask: 'completion SHELL words', then the command line as it is,
-/// which no parser would leave so.
+/// A request of the scripts of `allot completion`: 'completion SHELL words', then the unchanged command line,
+/// which a parser would not leave unchanged.
 std::optional<Shell> asks_for_words(const std::vector<std::string>& words) {
   if (words.size() < 3 || words[0] != "completion" || words[2] != "words") return std::nullopt;
   return words[1] == "zsh" ? Shell::kZsh : words[1] == "fish" ? Shell::kFish : Shell::kBash;
@@ -161,7 +161,7 @@ Exit dispatch(std::vector<std::string> words, Console& console) {
     throw Failure(Exit::kUsage, message + "\n'" + prefix + " --help' explains.");
   };
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the end
   } catch (const CLI::CallForHelp&) {
     const Known* const one = chosen();
     console.print(one == nullptr ? general_help(console)
@@ -193,7 +193,7 @@ const Command* find_command(std::string_view name) noexcept {
 
 Exit run(int argc, char** argv, Console& console) noexcept {
   try {
-    ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen when writing
+    ::signal(SIGPIPE, SIG_IGN);  // a closed reader is noticed when writing
     try {
       const Exit status = dispatch(arguments(argc, argv), console);
       console.deliver();

@@ -1,4 +1,4 @@
-// The command line as a whole: picks the command, runs it, and turns what happened into an exit status.
+// The command line: selects the command, runs it, and converts the outcome to an exit status.
 #pragma once
 
 #include "apps/allot/exit.hpp"
@@ -6,7 +6,7 @@
 
 namespace allot::app {
 
-/// Never throws: whatever goes wrong is said on standard error and in the status.
+/// Never throws: every error is reported on standard error and in the status.
 Exit run(int argc, char** argv, Console& console) noexcept;
 
 }  // namespace allot::app

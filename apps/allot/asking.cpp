@@ -36,7 +36,7 @@ std::vector<Option> Asking::options(std::vector<Option> more) {
     }
     all.push_back(std::move(option));
   };
-  // Details stand last in the help.
+  // Advanced options come last in the help.
   for (Option& option : own) {
     if (option.group.empty()) add(option);
   }
@@ -63,7 +63,7 @@ void Asking::read(const Console& console) {
   }
 }
 
-/// Where counts vary, an assignment need not place every thread.
+/// If counts vary, an assignment need not place every thread.
 void Asking::read_matrix(const MatrixFile& matrix, const Console& console) {
   const System& system = scenario().system;
   if (const auto* const assignment = std::get_if<AssignmentValue>(&matrix.target)) {
@@ -76,7 +76,7 @@ void Asking::read_matrix(const MatrixFile& matrix, const Console& console) {
   }
 }
 
-/// No output may be a file that is read.
+/// Checks that no output overwrites an input.
 void Asking::spare_inputs() const {
   std::vector<std::string> inputs{file_};
   for (const auto& matrix : matrices_) inputs.push_back(matrix->path);
@@ -93,7 +93,7 @@ void Asking::spare_inputs() const {
 Attendance Asking::attendance() {
   Attendance attendance;
   attendance.flag = &catch_interrupts();
-  // What it took to read a large file counts; waiting for somebody to write it does not.
+  // The time to read a large file counts; waiting for another program to write it does not.
   attendance.used_s = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
   return attendance;
 }

@@ -1,4 +1,4 @@
-// A command that puts a question: reads what it is about, says who waits, and turns refusals into statuses.
+// A command that asks a question: reads its input, reports progress, and converts errors to exit statuses.
 #pragma once
 
 #include <functional>
@@ -23,24 +23,23 @@ class Asking {
   const std::string& file() const noexcept { return file_; }
   bool json() const noexcept { return json_; }
 
-  /// FILE, the question's own, `more`, `--json`.
+  /// FILE, the question's own options, `more`, `--json`.
   std::vector<Option> options(std::vector<Option> more = {});
 
-  /// Reads the scenario and the matrices that were named; notes and problems go to standard error. Throws
-  /// Failure.
+  /// Reads the scenario and the given matrices; notes and problems go to standard error. Throws Failure.
   void read(const Console& console);
 
-  /// From here on Ctrl-C asks for the best so far; the processor time used up to now counts.
+  /// From here on Ctrl-C asks for the best so far; processor time used before counts towards the time limit.
   static Attendance attendance();
 
-  /// Has the question answered. Throws Failure.
+  /// Answers the question. Throws Failure.
   void answer(const Attendance& attendance);
 
-  /// What is wrong, in the terms of the command line: wrong usage where it is about an option.
+  /// Reports the error in terms of the command line: as wrong usage if it concerns an option.
   [[noreturn]] void fail(const InvalidModel& error);
 
  private:
-  /// A matrix that stands in a file.
+  /// A matrix in a file.
   struct MatrixFile {
     std::string option;
     std::string path;
@@ -57,12 +56,12 @@ class Asking {
   bool json_ = false;
 };
 
-/// How a command ends that has shown an answer.
+/// The exit status of a command that has shown an answer.
 inline Exit exit_of(Outcome outcome) noexcept {
   return outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
 
-/// A question of a known class, and what the command takes beside the question's own options.
+/// A question of a known class, and the command's options beside those of the question.
 template <typename Class>
 struct Asked {
   Asking asking;
@@ -72,10 +71,10 @@ struct Asked {
   std::vector<Option> more() { return {}; }
 };
 
-/// The command that puts the question of that name, and is called so.
+/// The command for the question of that name; it has the same name.
 Command asking_command(std::string_view question, std::function<Declared()> declare);
 
-/// The same, where `run` does the work. `Arguments` are an Asked, or made from one.
+/// The same; `run` does the work. `Arguments` is an Asked, or derived from one.
 template <typename Arguments>
 Command asking_command(std::string_view question, Exit (*run)(Arguments&, Console&)) {
   return asking_command(question, [=]() -> Declared {

@@ -1,5 +1,5 @@
-// What a subcommand is. Adding one is a file with a `Command` in it, and one word: of a question in
-// allot/CMakeLists.txt, of any other in CMakeLists.txt here.
+// The interface of a subcommand. To add one, write a file with a `Command`, and add one word: for a question
+// to allot/CMakeLists.txt, for any other command to the CMakeLists.txt here.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,11 @@
 
 namespace allot::app {
 
-/// Does the work. Results go to the console's buffer, which reaches standard output in one piece afterwards.
+/// Does the work. Results go to the console's buffer, which is written to standard output in one piece
+/// afterwards.
 using Action = std::function<Exit(Console&)>;
 
-/// The options, and what to do once they have been parsed; the action owns what the options set.
+/// The options, and the action after parsing them; the action owns the variables that the options set.
 struct Declared {
   std::vector<Option> options;
   Action action;
@@ -28,13 +29,13 @@ struct Command {
   std::string_view summary;  ///< one line, for the list of commands and the top of the help
   std::string_view example;  ///< command lines, for the end of the help
   std::function<Declared()> declare;
-  std::string_view no_json = {};  ///< of a command without `--json`: what it gives instead, as a sentence
+  std::string_view no_json = {};  ///< for a command without `--json`: what it gives instead, as a sentence
 };
 
-/// Null: there is none.
+/// Null if there is none.
 const Command* find_command(std::string_view name) noexcept;
 
-/// For commands that ask nothing of the library: `options` set the arguments, with which `run` does the work.
+/// For commands that are not questions: `options` set the arguments, and `run` does the work with them.
 template <typename Arguments, typename Run>
 std::function<Declared()> declared_by(std::vector<Option> (*options)(Arguments&), Run run) {
   return [=]() -> Declared {
@@ -45,7 +46,7 @@ std::function<Declared()> declared_by(std::vector<Option> (*options)(Arguments&)
 
 /// All commands, in the order of the lists.
 std::span<const Command* const> commands() noexcept;
-/// What the program is called, and command lines for the end of its help.
+/// The name of the program, and command lines for the end of its help.
 std::string_view program() noexcept;
 std::string_view program_example() noexcept;
 

@@ -11,11 +11,11 @@
 namespace allot::app {
 namespace {
 
-/// A command line, read as far as it goes.
+/// A command line, parsed as far as it goes.
 struct Typed {
   std::span<const Option> options;
-  const Option* awaits = nullptr;    ///< the option whose value comes last
-  std::vector<std::string> places;   ///< words that are no options, before the last
+  const Option* awaits = nullptr;    ///< the option whose value is the last word
+  std::vector<std::string> places;   ///< words before the last that are not options
   std::vector<const Option*> given;  ///< before the last word
 };
 
@@ -49,7 +49,7 @@ Typed read_line(std::span<const Option> options, std::span<const std::string> be
   return typed;
 }
 
-/// The values of an option that begin as typed; `kept` stands before them on the line.
+/// The values of an option that start with `begun`; `kept` is put before each.
 Candidates values_of(const Option& option, const Typed& typed, std::string_view begun, std::string kept) {
   Candidates out;
   std::vector<std::string> values = option.suggestions;
@@ -104,7 +104,7 @@ Candidates first_words(std::string_view begun) {
   return out;
 }
 
-/// Bash takes '--a=b' for three words.
+/// Bash splits '--a=b' into three words.
 std::vector<std::string> joined_at_signs(std::span<const std::string> words) {
   std::vector<std::string> out;
   for (const std::string& word : words) {
@@ -135,7 +135,7 @@ Candidates candidates(std::span<const std::string> typed_words) {
   if (typed.awaits != nullptr) return values_of(*typed.awaits, typed, last, "");
   if (const std::size_t sign = last.find('='); last.starts_with("--") && sign != std::string::npos) {
     const Option* const option = option_called(declared.options, last.substr(0, sign));
-    // The word as bash has it begins behind the sign.
+    // For bash, the word starts after the '='.
     const bool is_split = typed_words.back() != last;
     return option == nullptr
                ? Candidates{}
@@ -155,7 +155,7 @@ Candidates candidates(std::span<const std::string> typed_words) {
 std::string candidates_text(const Candidates& candidates, Shell shell) {
   std::string text = candidates.are_files ? "files\n" : "words\n";
   for (const auto& [word, help] : candidates.words) {
-    if (word.find('\n') != std::string::npos) continue;  // no script here could tell it from two
+    if (word.find('\n') != std::string::npos) continue;  // no script here could distinguish it from two words
     switch (shell) {
       case Shell::kBash:
         text += quote::shell(word);

@@ -1,4 +1,5 @@
-// What may be typed next: words from the tables of commands and options, names from the file that was named.
+// Completions of a command line: words from the tables of commands and options, and names from the given
+// file.
 #pragma once
 
 #include <span>
@@ -14,16 +15,16 @@ struct Candidate {
 
 struct Candidates {
   std::vector<Candidate> words;
-  bool are_files = false;  ///< files are meant, and no words
+  bool are_files = false;  ///< complete file names, not words
 };
 
-/// For the last of the words on the command line, which may be empty. The name of the program is none of
-/// them. Never throws for what is in files.
+/// Completions for the last word of the command line, which may be empty. `words` does not include the name
+/// of the program. Never throws because of the contents of files.
 Candidates candidates(std::span<const std::string> words);
 
 enum class Shell { kBash, kZsh, kFish };
 
-/// "words" or "files" on the first line, then a word a line as the shell's script takes it.
+/// "words" or "files" on the first line, then one word per line in the format of the shell's script.
 std::string candidates_text(const Candidates& candidates, Shell shell);
 
 }  // namespace allot::app

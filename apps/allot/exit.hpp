@@ -1,4 +1,4 @@
-// How the command ends.
+// Exit statuses.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@ enum class Exit : int {
   kFailed = 1,  ///< the work failed: no feasible answer, or the result could not be written
   kUsage = 2,
   kInvalidInput = 3,
-  // of `run` alone
+  // only for `run`
   kJournal = 4,      ///< the journal is locked, belongs to other work, or is corrupt
   kInputOutput = 5,  ///< the journal can no longer be written
   kHalted = 6,       ///< too many tasks failed
@@ -21,7 +21,7 @@ enum class Exit : int {
   kTerminated = 143,  ///< SIGTERM
 };
 
-/// Ends a command early: `what()` is for standard error; empty when everything has been said.
+/// Ends a command early: `what()` is for standard error; empty if everything was reported already.
 class Failure : public std::runtime_error {
  public:
   Failure(Exit status, const std::string& message) : std::runtime_error(message), status_(status) {}

@@ -26,7 +26,7 @@ std::string entries(const Console& console, const std::vector<HelpEntry>& list) 
   std::size_t longest = 0;
   for (const HelpEntry& entry : list) longest = std::max(longest, display_width(entry.first));
   const std::size_t width = std::min(console.width(), kWidest);
-  // Where there is little room, descriptions of long options stand below them.
+  // In a narrow terminal, descriptions of long options are on the next line.
   const std::size_t column = std::min(longest + 4, width < 80 ? width / 3 : kTextColumn);
   std::string text;
   for (const auto& [name, description] : list) {
@@ -45,7 +45,7 @@ std::string examples(const Console& console, std::string_view lines) {
   std::string text;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    // A line that goes on is indented.
+    // A continued line is indented.
     const bool goes_on = lines.starts_with(' ');
     text +=
         "  " + (goes_on ? "" : console.styled(Style::kDim, "$ ")) + std::string(lines.substr(0, end)) + "\n";
@@ -65,7 +65,7 @@ std::string usage_of(const Option& option) {
 
 std::string help_of(const Option& option) {
   const std::string initial = default_of(option);
-  // Words say themselves which of them is the default.
+  // The help of a word option already names its default.
   if (initial.empty() || option.is_positional || option.help.find("(default") != std::string::npos)
     return option.help;
   return option.help + (option.absent.empty() ? " (default " : " (default: ") + initial + ")";

@@ -1,4 +1,4 @@
-// The help texts, laid out for 80 to 100 columns, and the manual pages.
+// The help texts, formatted for 80 to 100 columns, and the manual pages.
 #pragma once
 
 #include <span>
@@ -21,30 +21,30 @@ std::string help_json();
 
 /// What to type, and what it does.
 using HelpEntry = std::pair<std::string, std::string>;
-/// Two columns.
+/// In two columns.
 std::string entries(const Console& console, const std::vector<HelpEntry>& list);
 std::string heading(const Console& console, std::string_view text);
-/// What each exit status means.
+/// The meaning of each exit status.
 std::vector<HelpEntry> exit_statuses();
 
-/// One sentence on the program.
+/// One sentence about the program.
 std::string_view description() noexcept;
-/// Those that no command needs: `--version`.
+/// Options of the program itself: `--version`.
 std::vector<Option> general_options(bool& version);
 std::string general_help(const Console& console);
 std::string command_help(const Command& command, std::span<const Option> options, const Console& console);
 
-/// Something that help can be asked about, besides the commands.
+/// A help topic besides the commands.
 struct Topic {
   std::string_view name;
-  std::string_view text;  ///< the first line says what it is about; a line `@x@` stands for the table x
+  std::string_view text;  ///< the first line is the title; a line `@x@` is replaced by table x
 };
 /// From the files in apps/allot/topics.
 std::span<const Topic> topics() noexcept;
 std::string topic_help(const Topic& topic, const Console& console);
 inline std::string_view title_of(const Topic& topic) { return topic.text.substr(0, topic.text.find('\n')); }
 
-/// For `man`, in roff: the page of a command, or of the program.
+/// For `man`, in roff format: the page of a command, or of the program.
 std::string manual_page(const Command* command);
 
 }  // namespace allot::app

@@ -1,4 +1,4 @@
-// What the help says, for programs: completion, manual pages and the reference are made from it.
+// The help for programs: completion, manual pages and the reference are generated from it.
 #include <utility>
 
 #include "allot/format/json.hpp"

@@ -1,4 +1,4 @@
-// Files that are named on the command line.
+// Input files on the command line.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ namespace allot::app {
 /// The positional FILE.
 Option file_option(std::string& path);
 
-/// The scenario of a file. Notes go to standard error, and so does every problem before Failure is thrown.
+/// The scenario of a file. Notes go to standard error; problems too, before Failure is thrown.
 Scenario read_scenario_or_fail(const std::string& path, const Console& console);
 
-/// What was read, or Failure after every problem with it.
+/// The value, or Failure after all problems were written.
 template <typename Value>
 Value value_or_fail(ReadResult<Value> result, const Console& console) {
   if (result) return std::move(result).value();
@@ -29,13 +29,13 @@ Value value_or_fail(ReadResult<Value> result, const Console& console) {
   throw Failure(Exit::kInvalidInput, "");
 }
 
-/// The names of the task types in a scenario or a job file; none where it cannot be read.
+/// The names of the task types in a scenario or a job file; empty if it cannot be read.
 std::vector<std::string> task_types_in(const std::string& path);
 
-/// The last line of a file that is not empty, of its last 2000 bytes; nothing where there is none.
+/// The last line of a file that is not empty, within its last 2000 bytes; empty if there is none.
 std::string last_line(const std::string& path);
 
-/// Writes a file, whole or not at all; Failure where it cannot be written.
+/// Writes a file completely or not at all; throws Failure if it cannot be written.
 void write_or_fail(const std::string& path, std::string_view text, Readers readers);
 
 }  // namespace allot::app

@@ -1,12 +1,12 @@
-// Files that were installed with the program.
+// Files that are installed with the program.
 #pragma once
 
 #include <string>
 
 namespace allot::app {
 
-/// Where a file below `share` is, such as "allot/scenario.schema.json": beside the program, wherever that was
-/// moved, or where the build would install it, whether it is there or not.
+/// The path of a file below `share`, such as "allot/scenario.schema.json": beside the program, even if it was
+/// moved, otherwise where the build would install it. The file need not exist.
 std::string installed(const std::string& file);
 
 /// The JSON Schema of a kind of file: "scenario", "jobs", "sweep".

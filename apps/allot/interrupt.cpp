@@ -8,7 +8,7 @@
 namespace allot::app {
 namespace {
 
-StopFlag interrupt_flag{false};  // a signal handler reaches nothing but globals
+StopFlag interrupt_flag{false};  // a signal handler can only reach globals
 static_assert(StopFlag::is_always_lock_free);
 
 extern "C" void on_interrupt(int) {

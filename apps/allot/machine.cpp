@@ -66,7 +66,7 @@ std::string list_text(const std::set<int>& cpus) {
   return text;
 }
 
-/// The output of a program on the search path, or below the root; nothing where there is none or it fails.
+/// The output of a program on the search path, or below the root; empty if it does not exist or fails.
 std::string output_of(const std::string& root, const std::string& program, const std::string& arguments) {
   const std::string path = root.empty() ? program : root + "/usr/bin/" + program;
   const std::string line = "timeout 10 " + quote::shell(path) + " " + arguments + " 2>/dev/null </dev/null";
@@ -95,7 +95,7 @@ std::set<int> usable_cpus(const std::string& root) {
   return cpus;
 }
 
-/// Hardware threads of one core count once.
+/// Counts the hardware threads of a core once.
 Count cores_among(const std::string& root, const std::set<int>& cpus) {
   std::set<int> first_threads;
   for (const int cpu : cpus) {
@@ -106,7 +106,7 @@ Count cores_among(const std::string& root, const std::set<int>& cpus) {
   return static_cast<Count>(first_threads.size());
 }
 
-/// CPUs that this process may use at once, by the quota of its group; nothing: all.
+/// CPUs that this process may use at once, by the quota of its group; absent: all.
 std::optional<Count> quota(const std::string& root) {
   std::istringstream words(text_of(root + "/sys/fs/cgroup/cpu.max"));
   double microseconds = 0;
@@ -124,13 +124,13 @@ std::set<int> both(const std::set<int>& a, const std::set<int>& b) {
 std::vector<CoreKind> core_kinds(const std::string& root) {
   const std::set<int> cpus = usable_cpus(root);
   std::vector<std::pair<std::string, std::set<int>>> kinds;
-  // Hybrid processors of Intel have a counting unit for each kind.
+  // Hybrid Intel processors have a counting unit for each kind.
   const std::set<int> fast = both(cpus, cpu_list(text_of(root + "/sys/devices/cpu_core/cpus")));
   const std::set<int> small = both(cpus, cpu_list(text_of(root + "/sys/devices/cpu_atom/cpus")));
   if (!fast.empty() && !small.empty()) {
     kinds = {{"p-core", fast}, {"e-core", small}};
   } else {
-    // Elsewhere the scheduler knows how much a core can do; 0 where it does not.
+    // On other processors the scheduler knows the capacity of a core; 0 if it does not.
     std::map<std::uint64_t, std::set<int>, std::greater<>> by_capacity;
     for (const int cpu : cpus) {
       const std::string place = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity";
@@ -167,8 +167,8 @@ std::string processor_model(const std::string& root) {
 
 class GpuList {
  public:
-  /// In the order in which the system counts them. A task finds its card by the number of its slot, so only
-  /// those that are counted from 0 on can be one resource.
+  /// Adds a card, in the order of the system's numbers. A task finds its card by the number of its slot, so
+  /// only cards that are numbered from 0 can be one resource.
   void add(const std::string& model, std::uint64_t memory, const std::string& visible_by) {
     const std::string line = quote::terminal(trimmed(model), 100);
     const Count number = counted_[visible_by]++;
@@ -185,13 +185,13 @@ class GpuList {
   std::vector<GpuKind> kinds;
 
  private:
-  std::map<std::string, Count> counted_;  // by the variable
+  std::map<std::string, Count> counted_;  // by variable
 };
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr const char* kNvidiaSees = "CUDA_VISIBLE_DEVICES";
 
-/// False: the driver of NVIDIA lists none.
+/// False: the NVIDIA driver lists no card.
 bool add_nvidia(const std::string& root, GpuList& gpus) {
   std::istringstream lines(
       output_of(root, "nvidia-smi", "--query-gpu=name,memory.total --format=csv,noheader,nounits"));
@@ -227,7 +227,7 @@ void add_drm(const std::string& root, bool has_nvidia, GpuList& gpus) {
     const auto memory =
         number_in<std::uint64_t>(trimmed(text_of(card / "device/mem_info_vram_total"))).value_or(0);
     const std::string product = trimmed(text_of(card / "device/product_name"));
-    // Others are there to show pictures: consoles of servers, and what virtual machines have.
+    // Other vendors' cards are only for display: consoles of servers, and virtual machines.
     if (vendor == "0x1002") gpus.add(product.empty() ? "AMD GPU" : product, memory, "ROCR_VISIBLE_DEVICES");
     if (vendor == "0x8086") gpus.add(product.empty() ? "Intel GPU" : product, memory, "");
     if (vendor == "0x10de" && !has_nvidia) gpus.add("NVIDIA GPU", memory, kNvidiaSees);
@@ -236,7 +236,7 @@ void add_drm(const std::string& root, bool has_nvidia, GpuList& gpus) {
 
 // ---- memory
 
-/// What the machine has, or less where the group of this process may take less.
+/// The memory of the machine, or less if the group of this process has a limit.
 std::uint64_t memory_of(const std::string& root) {
   std::uint64_t bytes = 0;
   std::istringstream lines(text_of(root + "/proc/meminfo"));
@@ -272,7 +272,7 @@ std::vector<Partition> partitions_of(const std::string& root) {
         std::find_if(out.begin(), out.end(), [&](const Partition& one) { return one.name == parts[0]; });
     if (known == out.end()) {
       out.push_back({parts[0], nodes, gres});
-    } else {  // a line for each kind of node
+    } else {  // there is a line for each kind of node
       known->nodes += nodes;
       if (known->gres.empty()) known->gres = gres;
     }

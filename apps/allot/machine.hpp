@@ -1,4 +1,4 @@
-// What this machine has to run tasks on, as the system lists it.
+// The hardware of this machine on which tasks can run, as listed by the system.
 #pragma once
 
 #include <cstdint>
@@ -9,45 +9,44 @@
 
 namespace allot::app {
 
-/// Cores that are alike.
+/// Cores of the same kind.
 struct CoreKind {
-  std::string name;  ///< "cpu"; of a machine with several kinds "p-core", "e-core", "big", "little", ...
+  std::string name;  ///< "cpu"; on a machine with several kinds "p-core", "e-core", "big", "little", ...
   Count cores = 0;
-  std::string threads;  ///< its hardware threads as taskset takes them: "0-7,16"
+  std::string threads;  ///< its hardware threads in the format of taskset: "0-7,16"
   friend bool operator==(const CoreKind&, const CoreKind&) = default;
 };
 
-/// Graphics processors that are alike, and that programs count one after the other from `first` on.
+/// Graphics processors of the same kind, which programs number consecutively from `first`.
 struct GpuKind {
   std::string name;   ///< "gpu", "gpu-2", ...
   std::string model;  ///< on one line
   std::string
-      visible_by;   ///< the environment variable that says which cards a program sees; empty: none known
-  Count first = 0;  ///< the number of the first in that variable. Several of a kind begin with 0
+      visible_by;   ///< the environment variable that selects the cards that a program sees; empty: unknown
+  Count first = 0;  ///< the number of the first in that variable. Several of a kind start at 0
   Count count = 0;
-  std::uint64_t memory = 0;  ///< bytes of each; 0: not known
+  std::uint64_t memory = 0;  ///< bytes of each; 0: unknown
   friend bool operator==(const GpuKind&, const GpuKind&) = default;
 };
 
-/// Of a Slurm cluster.
+/// A partition of a Slurm cluster.
 struct Partition {
   std::string name;
   Count nodes = 0;
-  std::string gres;  ///< such as "gpu:4"; empty: nothing special
+  std::string gres;  ///< such as "gpu:4"; empty: none
   friend bool operator==(const Partition&, const Partition&) = default;
 };
 
 struct Machine {
-  std::string processor;        ///< its model, on one line; empty: not known
+  std::string processor;        ///< its model, on one line; empty: unknown
   std::vector<CoreKind> cores;  ///< at least one
   std::vector<GpuKind> gpus;
-  std::uint64_t memory = 0;  ///< bytes of main memory; 0: not known
+  std::uint64_t memory = 0;  ///< bytes of main memory; 0: unknown
   std::vector<Partition> partitions;
 };
 
-/// Reads /sys and /proc, and asks nvidia-smi and sinfo where they are, all of them below `root`. What is not
-/// allowed to this process, by its affinity or a quota, is left out. Never fails: what cannot be found out is
-/// not there.
+/// Reads /sys and /proc, and runs nvidia-smi and sinfo if they exist, all below `root`. Leaves out what this
+/// process may not use, by its affinity or a quota. Never fails: unknown hardware is missing.
 Machine look_at_machine(const std::string& root = "");
 
 }  // namespace allot::app

@@ -1,4 +1,4 @@
-// Manual pages, made from the tables that make the help.
+// Manual pages, generated from the same tables as the help.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,7 +10,7 @@
 namespace allot::app {
 namespace {
 
-/// Text that roff shows as it is.
+/// Text that roff shows unchanged.
 std::string roff(std::string_view text) {
   constexpr std::string_view kSigns = "\\-'`^~";
   constexpr std::array<std::string_view, 6> kNames = {"\\(rs", "\\-", "\\(aq", "\\(ga", "\\(ha", "\\(ti"};
@@ -34,7 +34,7 @@ std::string page_name(const Command* command) {
   return std::string(program()) + (command == nullptr ? "" : "-" + std::string(command->name));
 }
 
-/// Without the full stop of a sentence, as it stands behind the name of a page.
+/// The summary without its full stop, for the title of a page.
 std::string_view as_title(std::string_view summary) {
   return summary.ends_with('.') ? summary.substr(0, summary.size() - 1) : summary;
 }

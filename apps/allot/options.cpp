@@ -15,7 +15,7 @@
 namespace allot::app {
 namespace {
 
-/// Seconds of `90`, `10m`, `1.5h` or `500ms`: a time above 0, or 0 where that is allowed.
+/// Seconds of `90`, `10m`, `1.5h` or `500ms`: a time above 0, or 0 if that is allowed.
 double parse_seconds(const std::string& option, const std::string& text, bool may_be_zero) {
   if (const auto seconds = parse_duration(text)) return *seconds;
   double value = -1;
@@ -34,7 +34,7 @@ double parse_seconds(const std::string& option, const std::string& text, bool ma
       "needs a time, in seconds or such as '500ms', '90s', '10m', '1.5h' or '1d', not " + in_quotes(text));
 }
 
-/// A part of `0.05` or `5%`, between 0 and 1, 0 included where that is allowed.
+/// A part of `0.05` or `5%`, between 0 and 1; 0 only if that is allowed.
 double parse_part(const std::string& option, const std::string& text, bool may_be_zero) {
   const bool is_percent = text.ends_with('%');
   const double value =
@@ -47,7 +47,7 @@ double parse_part(const std::string& option, const std::string& text, bool may_b
 
 constexpr std::string_view kOtherSeparators = " ;|/+";
 
-/// Names with commas between. 'map jsq' and 'map;jsq' are two names to people, and none to us.
+/// Names separated by commas. 'map jsq' and 'map;jsq' look like two names to people, but are an error here.
 std::vector<std::string> parse_list(const std::string& option, std::string_view text) {
   std::vector<std::string> names;
   if (text.empty()) return names;
@@ -173,7 +173,7 @@ void set_option(const Option& option, const std::vector<std::string>& words) {
     std::visit(Setter{spelled(option), words}, option.value);
   } catch (const InvalidModel& error) {
     const std::string problem = error.what();
-    // Of the option itself, or of a file that its value names.
+    // The error concerns the option itself, or a file that its value names.
     if (error.field() == option.name)
       throw OptionError(spelled(option), problem.substr(error.field().size() + 2));
     if (error.field().find(':') != std::string::npos)

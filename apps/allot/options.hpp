@@ -1,4 +1,4 @@
-// Values of options as people type them, parsed strictly: `--seed 1x` is an error, not 1.
+// Parses the values of options strictly: `--seed 1x` is an error, not 1.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace allot::app {
 
-/// What was typed is no value of the option: `what()` names the option and says what would be right.
+/// The given text is not a value of the option: `what()` names the option and describes a correct value.
 class OptionError : public std::runtime_error {
  public:
   OptionError(const std::string& option, const std::string& problem)
@@ -27,10 +27,10 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
 
 /// `--time-limit`
 std::string spelled(const Option& option);
-/// What stands for the value in a usage line: `TIME`, `a|b`; empty for a flag.
+/// The placeholder for the value in a usage line: `TIME`, `a|b`; empty for a flag.
 std::string placeholder(const Option& option);
 
-/// Hands the words that were typed for an option to it. One word, except for several texts.
+/// Sets an option from its words: one word, except for several texts.
 void set_option(const Option& option, const std::vector<std::string>& words);
 
 /// `--json`

@@ -1,7 +1,7 @@
 // allot-mpi: `allot reproduce` and `allot sweep` on the ranks of an MPI job, as in `mpirun -n 8 allot-mpi
 // reproduce`.
 //
-// Every rank runs the same command; rank 0 talks and keeps the store, the others are silent and compute.
+// Every rank runs the same command; rank 0 prints and keeps the store, the others compute silently.
 #include <mpi.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     std::fputs("error: this MPI cannot run beside threads\n", stderr);
     return 1;
   }
-  // mpirun gives rank 0 a terminal of its own, wherever the output goes in the end.
+  // mpirun gives rank 0 its own terminal, wherever the output finally goes.
   ::setenv("NO_COLOR", "1", 0);
   allot::app::Console console;
   const bool in_charge = allot::mpi::rank() == 0;
@@ -29,6 +29,6 @@ int main(int argc, char** argv) {
     allot::mpi::report_unfit(console.unsaid());
   }
   MPI_Finalize();
-  // One status for the job: that of the rank that talks.
+  // One status for the job: that of rank 0.
   return in_charge ? static_cast<int>(status) : 0;
 }

@@ -1,4 +1,4 @@
-// The crew of `allot-mpi`: rank 0 is in charge, the others work for it.
+// The workers of `allot-mpi`: rank 0 is the main process, the others work for it.
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,8 +16,7 @@ constexpr char kEnded[] =
     "finished is "
     "kept;\nrun the same command to resume.\n";
 
-/// mpirun sends this to all ranks when one has died, or when it is stopped itself; the store is sound at any
-/// moment.
+/// mpirun sends this to all ranks if one has died, or if it is stopped itself; the store is always valid.
 extern "C" void on_terminate(int) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kEnded, sizeof kEnded - 1);
   ::_exit(static_cast<int>(Exit::kFailed));

@@ -24,12 +24,12 @@ namespace {
 
 enum Tag { kReady = 1, kUnfit, kUnit, kOutcome, kRelease };
 
-// Who has done what, since a rank speaks with MPI once in its life: as MPI's own state is.
-bool has_greeted = false;   // rank 0: heard every hello
+// Global, like MPI's own state: a rank goes through each step once in its life.
+bool has_greeted = false;   // rank 0: has received every hello
 bool has_released = false;  // rank 0
 bool has_served = false;    // other ranks
 
-/// Sleeps, a little longer every time in vain.
+/// Sleeps, a little longer after each unsuccessful attempt.
 class Patience {
  public:
   void wait() {
@@ -52,7 +52,7 @@ void send(int target, Tag tag, const std::string& bytes) {
   MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, target, tag, MPI_COMM_WORLD);
 }
 
-/// A message, if one is there.
+/// A message, if one has arrived.
 std::optional<Message> receive(int source = MPI_ANY_SOURCE, int tag = MPI_ANY_TAG) {
   int there = 0;
   MPI_Status status;
@@ -72,7 +72,7 @@ Message await(int source = MPI_ANY_SOURCE, int tag = MPI_ANY_TAG) {
   }
 }
 
-/// Equal where two ranks would do the same for the same unit.
+/// Equal on two ranks only if both would do the same for the same unit.
 std::string digest_of(const SweepJob& job) {
   Digest digest;
   digest.add(version()).add(build_commit()).add(job.effort.seed).add(job.effort.runs);
@@ -88,7 +88,7 @@ std::string host() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
 }
 
-// Both ends run on like machines, as MPI jobs do; numbers of units travel as they lie in memory.
+// All ranks run on machines of the same kind, as usual for MPI jobs; unit numbers are sent in memory format.
 std::string encode(const Unit& unit) {
   std::string bytes(sizeof unit, '\0');
   std::memcpy(bytes.data(), &unit, sizeof unit);
@@ -101,7 +101,7 @@ Unit decode_unit(const std::string& bytes) {
   return unit;
 }
 
-/// Unit, seconds, whether it went well; then the result or the error.
+/// Unit, seconds, success; then the result or the error.
 std::string encode(const UnitOutcome& outcome) {
   const bool is_good = outcome.error.empty();
   std::string bytes = encode(outcome.unit);
@@ -126,7 +126,7 @@ UnitOutcome decode_outcome(const std::string& bytes) {
   return outcome;
 }
 
-/// A thread of rank 0 that does one unit at a time, while the thread beside it talks with the other ranks.
+/// A thread of rank 0 that does one unit at a time, while the main thread communicates with the other ranks.
 class LocalWorker {
  public:
   LocalWorker(const SweepJob& job, const StopLimits& stop)
@@ -150,8 +150,7 @@ class LocalWorker {
     is_busy_ = true;
     news_.notify_one();
   }
-  /// Whether it has come to an end with its unit; then `outcome` is what came of it, absent when it was
-  /// stopped.
+  /// Whether its unit has ended; then `outcome` is the outcome, absent if it was stopped.
   bool collect(std::optional<UnitOutcome>& outcome) {
     const std::lock_guard lock(mutex_);
     if (!is_done_) return false;
@@ -184,7 +183,7 @@ class LocalWorker {
   std::optional<UnitOutcome> outcome_;
   bool is_done_ = false;
   bool ends_ = false;
-  bool is_busy_ = false;  // of the talking thread only
+  bool is_busy_ = false;  // only for the communicating thread
   std::jthread thread_;   // last: it uses all of the above
 };
 
@@ -255,7 +254,7 @@ void RankWorkers::run(const SweepJob& job, std::span<const Unit> units, const St
   StopFlag halt{false};  // for the unit on this rank
   LocalWorker local(job, {stop.deadline, &halt});
   const std::size_t others = ranks() - 1;
-  std::vector<int> load(others + 1, 0);  // units that a rank has been given and not answered
+  std::vector<int> load(others + 1, 0);  // units given to a rank and not yet answered
   std::size_t next = 0;
   std::size_t away = 0;  // units on other ranks
   std::exception_ptr failure;
@@ -273,8 +272,8 @@ void RankWorkers::run(const SweepJob& job, std::span<const Unit> units, const St
     const bool stops = failure || StopPoll(stop).stopped();
     if (stops) halt = true;
     const bool more = !stops && next < units.size();
-    // A unit in hand hides the way to rank 0 and back; near the end it would only wait while another rank is
-    // idle.
+    // A second unit hides the latency to rank 0 and back. Near the end it would only wait while another rank
+    // is idle.
     const int most = units.size() - next > 4 * (others + 1) ? 2 : 1;
     bool any = false;
     for (int depth = 1; more && depth <= most; ++depth) {

@@ -1,8 +1,9 @@
-// The ranks of an MPI job as workers: rank 0 hands out units, does some itself, and keeps all results.
+// The ranks of an MPI job as workers: rank 0 distributes units, does some itself, and keeps all results.
 //
-// A conversation, seen from rank 0: every other rank says hello once, with a digest of the job it is ready
-// for or with what went wrong; then it gets units and answers each with its outcome; then it is released.
-// Nobody waits inside MPI: a rank without work asks now and then and sleeps in between, so that it leaves its
+// The protocol from the view of rank 0: every other rank says hello once, with a digest of the job that it is
+// ready for, or with its error; then it receives units and answers each with its outcome; then it is
+// released. No rank waits inside MPI: a rank without work polls from time to time and sleeps in between, so
+// that it leaves its core to others.
 // core to others.
 #pragma once
 
@@ -14,27 +15,27 @@
 
 namespace allot::mpi {
 
-/// This process's place in the job. MPI must have been initialised (funneled is enough) and not finalised.
+/// The number of this process in the job. MPI must be initialised (funneled is enough) and not finalised.
 std::size_t rank();
 std::size_t ranks();
 
-/// On rank 0: hears every other rank's hello and releases them all. Once it has been called, or `greet` has
-/// thrown, they end. Does nothing where that has been done.
+/// On rank 0: receives every other rank's hello and releases them all. After this call, or after
+/// `greet_ranks` has thrown, they end. Does nothing if they were released already.
 void release_ranks();
 
-/// On rank 0: waits until every rank is ready for this job. Throws std::runtime_error naming a rank that is
-/// not, and why.
+/// On rank 0: waits until every rank is ready for this job. Throws std::runtime_error with a rank that is not
+/// ready, and its reason.
 void greet_ranks(const SweepJob& job);
 
-/// On other ranks: says that this one is ready, and does units until it is released.
+/// On other ranks: reports that this rank is ready, and does units until it is released.
 void serve(const SweepJob& job);
 
-/// On other ranks: says what went wrong before it could serve, and waits to be released. Nothing after
-/// `serve`.
+/// On other ranks: reports an error that occurred before `serve`, and waits until released. Does nothing
+/// after `serve`.
 void report_unfit(const std::string& why);
 
-/// On rank 0, after `greet_ranks`: all ranks, this one included, one unit at a time each (or one and the
-/// next, where many are left).
+/// On rank 0, after `greet_ranks`: all ranks including this one, each with one unit at a time (or one and the
+/// next, if many are left).
 class RankWorkers : public Workers {
  public:
   std::size_t count() const noexcept override;

@@ -5,8 +5,8 @@
  *   conf.sched_policy = &allot_starpu_map;
  *   starpu_init(&conf);
  *
- * Link liballot-starpu before StarPU, so that STARPU_SCHED=allot-mis chooses among them, too. Programs that
- * are not to be changed use the same library by LD_PRELOAD (StarPU 1.3) or STARPU_SCHED_LIB (from 1.4). */
+ * Link liballot-starpu before StarPU, so that STARPU_SCHED=allot-mis also finds these policies. Unchanged
+ * programs use the same library by LD_PRELOAD (StarPU 1.3) or STARPU_SCHED_LIB (from 1.4). */
 #ifndef ALLOT_STARPU_H
 #define ALLOT_STARPU_H
 
@@ -21,12 +21,12 @@ extern "C" {
 extern struct starpu_sched_policy allot_starpu_map;
 /* "allot-mis": near the shares of ALLOT_SHARES or ALLOT_SCENARIO. */
 extern struct starpu_sched_policy allot_starpu_mis;
-/* "allot-weighted": the shares exactly, where the machine allows it; a worker may idle for them. */
+/* "allot-weighted": the shares exactly, if the machine allows it; workers may idle for them. */
 extern struct starpu_sched_policy allot_starpu_weighted;
-/* "allot-planned": the most value, by ALLOT_WORTHS or ALLOT_SCENARIO; workers take what the plan has next. */
+/* "allot-planned": the most value, by ALLOT_WORTHS or ALLOT_SCENARIO; workers take the next task of the plan. */
 extern struct starpu_sched_policy allot_starpu_planned;
 
-/* The policy of that name, such as "allot-map"; null when there is none. Thread-safe. */
+/* The policy of that name, such as "allot-map"; null if there is none. Thread-safe. */
 struct starpu_sched_policy *allot_starpu_policy(const char *name);
 
 #ifdef __cplusplus

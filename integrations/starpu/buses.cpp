@@ -10,12 +10,12 @@ namespace allot::starpu {
 namespace {
 
 constexpr std::size_t kMainMemory = 0;
-/// A task keeps no bus busier than this: its time is not shorter than that of its data.
+/// Maximum use of a bus by a task: its time is at least that of its transfers.
 constexpr double kMostOfBus = 1;
-/// A part of a bus that is not worth mentioning.
+/// Smaller parts of a bus are ignored.
 constexpr double kLeastOfBus = 1e-4;
 
-/// The numbers of a line, with 0 for those that are none; nothing if a word is no number at all.
+/// The numbers of a line, with 0 for NaN; absent if a word is not a number.
 std::optional<std::vector<double>> numbers(std::string_view line) {
   std::vector<double> out;
   for (std::size_t at = line.find_first_not_of(" \t\r"); at != std::string_view::npos;) {

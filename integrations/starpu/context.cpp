@@ -13,13 +13,13 @@
 namespace allot::starpu {
 namespace {
 
-/// How many contexts of this number the process has had, this one included.
+/// How many contexts of this number the process has had, including this one.
 unsigned times_made(unsigned context) {
   static std::array<std::atomic<unsigned>, STARPU_NMAX_SCHED_CTXS + 1> times{};
   return ++times[std::min<std::size_t>(context, STARPU_NMAX_SCHED_CTXS)];
 }
 
-/// Combined workers, which run one task on several, have higher numbers: they have no place here.
+/// Combined workers, which run one task on several workers, have higher numbers: they are not used here.
 bool basic(int worker) {
   return worker >= 0 && worker < static_cast<int>(starpu_worker_get_count()) && worker < STARPU_NMAXWORKERS;
 }
@@ -40,7 +40,7 @@ Context::~Context() = default;
 
 void Context::finish() {
   planner_->stop();
-  if (dispatcher_) dispatcher_->learn();  // of the last tasks, for the statistics
+  if (dispatcher_) dispatcher_->learn();  // from the last tasks, for the statistics
   const Clock::time_point now = Clock::now();
   const Locked lock(mutex_);
   const Count left_open = placement_.in_flight() - placement_.waiting();
@@ -155,7 +155,7 @@ void Context::remove(std::span<const int> workers) {
     }
   }
   ++workers_version_;
-  // What waits may have lost the only workers that can run it.
+  // Waiting tasks may have lost the only workers that can run them.
   for (HeldTask* held : placement_.waiting_tasks()) {
     const ResourceSet left = able(held->task, held->ticket.type, held->choosy);
     if (held->unbound ? left != 0 : holds(left, held->ticket.resource)) {

@@ -1,4 +1,4 @@
-// The policy at work in one scheduling context of StarPU: its tasks, workers, plans.
+// The policy in one scheduling context of StarPU: its tasks, workers and plans.
 #pragma once
 
 #include <starpu.h>
@@ -27,14 +27,14 @@
 
 namespace allot::starpu {
 
-/// Makes a new plan if one is due; whether it did. Tests put another in its place.
+/// Makes a new plan if one is due; returns whether it did. Tests replace it.
 using Solve = std::function<bool(Dispatcher&)>;
 
 /// One for each scheduling context. Its methods are StarPU's callbacks, called from any thread.
 ///
-/// One lock is over everything but the planning, which a thread of its own does beside. Workers take it in
-/// StarPU's relaxed state, so that nobody who waits for a worker waits for the lock as well. A worker that
-/// asks in vain again and again, as StarPU's idle workers do, does not even take the lock.
+/// One lock guards everything except the planning, which has its own thread. Workers take the lock in
+/// StarPU's relaxed state, so that a thread that waits for a worker does not also wait for the lock. A worker
+/// that repeatedly asks without success, like StarPU's idle workers, does not even take the lock.
 class Context {
  public:
   /// `policy` is one of the library's, such as "map".
@@ -43,22 +43,22 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Ends it all and writes the statistics, if they were asked for. Nothing else is called after that.
+  /// Stops everything and writes the statistics, if requested. Must be the last call.
   void finish();
 
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);
 
-  /// A task is ready. Never refuses one: what no worker can run now waits for one that can.
+  /// A task is ready. It is always accepted: if no worker can run it now, it waits for one that can.
   void push(starpu_task* task);
-  /// A task that the program has bound to a worker is ready. StarPU tells every context that the worker is
-  /// in, whosesoever the task is.
+  /// A task that the program has bound to a worker is ready. StarPU tells every context of the worker, even
+  /// if the task belongs to another context.
   void push_bound(starpu_task* task, int worker);
-  /// The next task for the worker that calls, or null.
+  /// The next task for the calling worker, or null.
   starpu_task* pop();
-  /// Tasks that wait in the lines now. Lock-free.
+  /// Tasks that wait in lines now. Lock-free.
   Count waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
-  /// Tasks that have come and not ended yet; those that no worker can run are not among them.
+  /// Tasks that have arrived and not ended, without those that no worker can run.
   Count open() const;
   void begin(starpu_task* task);
   void end(starpu_task* task);
@@ -67,23 +67,24 @@ class Context {
   struct Worker {
     std::atomic<bool> here{false};
     ResourceId resource{};                ///< while here
-    std::atomic<bool> idle{false};        ///< asked in vain
-    std::atomic<std::uint64_t> asked{0};  ///< `changes_` when it asked in vain
-    std::atomic<double> ask_again{0};     ///< and when to ask again although nothing has changed
-    std::atomic<std::uint32_t> taken{0};  ///< number of tasks that it has
-    WaitingTask* first = nullptr;         ///< them, in the order it took them
+    std::atomic<bool> idle{false};        ///< asked without success
+    std::atomic<std::uint64_t> asked{0};  ///< `changes_` when it asked without success
+    std::atomic<double> ask_again{0};     ///< when to ask again even if nothing has changed
+    std::atomic<std::uint32_t> taken{0};  ///< number of its tasks
+    WaitingTask* first = nullptr;         ///< its tasks, in the order it took them
     WaitingTask* last = nullptr;
-    double free_since = 0;        ///< the end of its latest
+    double free_since = 0;        ///< when its latest task ended
     bool missed = false;          ///< the latest look did not find it in the context
-    bool taken_for_gone = false;  ///< the planner took it for gone; StarPU never said so
+    bool taken_for_gone = false;  ///< the planner considers it gone; StarPU has not said so
   };
   struct Type {
     std::string name;
-    ResourceSet able = 0;               ///< of the tasks that are not choosy
-    std::uint64_t workers_version = 0;  ///< that `able` is for
-    bool planned = true;                ///< false: the one for all that came too late for a plan
+    ResourceSet able = 0;               ///< for tasks that are not choosy
+    std::uint64_t workers_version = 0;  ///< the version that `able` is for
+    bool planned = true;                ///< false: the common type for all that came too late for a plan
     TaskData data;                      ///< of its first task
-    std::vector<double> rates;          ///< for which its needs were said, by resource; empty: not yet
+    std::vector<double> rates;          ///< the rates from which its needs were computed, by resource; empty:
+                                        ///< not yet
   };
 
   // With the lock held.
@@ -127,29 +128,29 @@ class Context {
   const bool wants_shares_;  ///< types have shares
   const Solve solve_;
 
-  mutable std::mutex mutex_;  ///< over what follows
+  mutable std::mutex mutex_;  ///< guards all members below
   WorkerGroups groups_;
   std::uint64_t workers_version_ = 1;
   TypeTable table_;
   std::vector<Type> types_;
   std::unique_ptr<Dispatcher> dispatcher_;  ///< from the first task on
-  std::vector<Device> devices_;             ///< whose buses and memory are planned with
-  std::optional<Buses> buses_;              ///< between their memory and the main one
+  std::vector<Device> devices_;             ///< devices whose buses and memory are part of the plan
+  std::optional<Buses> buses_;              ///< between device memory and main memory
   Placement placement_;
   TaskPool<HeldTask> held_;
   std::vector<starpu_task*> parked_;
   std::array<Worker, STARPU_NMAXWORKERS> workers_;
   Tally tally_;
-  std::deque<std::pair<Clock::time_point, std::shared_ptr<const Plan>>> made_plans_;  ///< the latest
+  std::deque<std::pair<Clock::time_point, std::shared_ptr<const Plan>>> made_plans_;  ///< the latest plans
 
   std::atomic<std::uint64_t> changes_{1};  ///< counts everything that may give an idle worker a task
-  std::atomic<Count> waiting_{0};          ///< in the lines
+  std::atomic<Count> waiting_{0};          ///< in lines
 
   // Of the planner.
   std::vector<std::vector<Count>> peaks_;  ///< of the latest looks
   bool said_failure_ = false;
   std::uint64_t looked_ = 0;          ///< `changes_` at the latest look
-  std::atomic<bool> dozing_{false};   ///< the planner looks rarely, since nothing happens
+  std::atomic<bool> dozing_{false};   ///< the planner looks rarely, because nothing happens
   std::unique_ptr<Planner> planner_;  ///< last: it uses all of the above
 };
 

@@ -1,4 +1,4 @@
-// Planning beside the work, and what a context has to say at its end.
+// Planning in the background, and the report of a context at its end.
 #include <starpu_scheduler.h>
 
 #include <algorithm>
@@ -12,21 +12,21 @@
 namespace allot::starpu {
 namespace {
 
-/// Looks over which the most tasks in flight of a type are taken: a program that submits the next task a
-/// little after the last has ended keeps its count.
+/// Number of looks over which the peak of tasks in flight is taken: a program that submits the next task
+/// shortly after the last has ended keeps its count.
 constexpr std::size_t kPeaks = 8;
 
-/// So many of the latest plans are in the statistics.
+/// Maximum plans in the statistics; the latest are kept.
 constexpr std::size_t kMostPlans = 256;
 
-/// Small counts: any difference; large ones come and go.
+/// For small counts any difference; large counts fluctuate.
 bool moved(Count planned, Count now) noexcept { return std::abs(now - planned) > planned / 10; }
 
 }  // namespace
 
-/// StarPU tells of workers that come, but (1.3) not of those that go before the context does. It may be
-/// changing its list at this very moment, so whoever is not in it must be missed twice, and is taken back
-/// when he turns up again: StarPU, which never lost him, will not say so.
+/// StarPU reports workers that arrive, but (1.3) not those that leave before the context ends. It may be
+/// changing its list right now, so a worker counts as gone only if it is missing twice. If it appears again,
+/// it is added again here, because StarPU, which never lost it, will not report it.
 void Context::reconcile_workers() {
   std::vector<int> gone;
   std::vector<int> back;
@@ -56,16 +56,16 @@ bool Context::look() {
     const std::lock_guard lock(mutex_);
     reconcile_workers();
     if (!dispatcher_ || groups_.no_workers())
-      return false;  // the plan for nobody would be the last in the statistics
+      return false;  // a plan without workers would be the last in the statistics
     const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
     idle = std::exchange(looked_, changes) == changes;
     peaks = placement_.take_peaks();
   }
-  // Not while tasks wait: who sleeps may have to be woken for them.
+  // Not while tasks wait: a sleeping worker may have to be woken for them.
   if (idle && peaks_.size() == kPeaks && waiting_.load(std::memory_order_seq_cst) == 0) {
     dozing_.store(true, std::memory_order_seq_cst);
     if (changes_.load(std::memory_order_seq_cst) == looked_) return false;
-    dozing_.store(false, std::memory_order_seq_cst);  // what came meanwhile has woken nobody, perhaps
+    dozing_.store(false, std::memory_order_seq_cst);  // changes in between may not have woken the planner
   }
   peaks_.push_back(peaks);
   if (peaks_.size() > kPeaks) peaks_.erase(peaks_.begin());
@@ -107,7 +107,8 @@ bool Context::look() {
     changed();
   }
   const bool waiting = waiting_.load(std::memory_order_seq_cst) > 0;
-  if (waiting && placement_.binds_late()) {  // a rate may be wanted where nobody found anything to do
+  if (waiting && placement_.binds_late()) {  // a rate may have to be learned where a worker found nothing to
+                                             // do
     const std::lock_guard lock(mutex_);
     changed();
   }
@@ -142,7 +143,7 @@ void Context::remember(std::shared_ptr<const Plan> plan) {
   made_plans_.emplace_back(Clock::now(), std::move(plan));
 }
 
-/// For drivers that block: who slept may have something to do now.
+/// For drivers that block: a sleeping worker may have something to do now.
 void Context::wake_sleepers() {
   std::vector<int> sleeping;
   {

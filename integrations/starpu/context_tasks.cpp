@@ -1,4 +1,4 @@
-// Tasks on their way through a context: from push over pop to their end.
+// The tasks of a context: push, pop, and end.
 #include <starpu_scheduler.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace allot::starpu {
 namespace {
 
-/// Tasks that a worker of StarPU's has started at once, at the most: STARPU_MAX_PIPELINE.
+/// Maximum tasks that a StarPU worker has started at once: STARPU_MAX_PIPELINE.
 constexpr std::size_t kPipeline = 4;
 constexpr double kNotAgain = std::numeric_limits<double>::infinity();
 
@@ -20,7 +20,7 @@ double seconds(Clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
-/// The number of the worker that calls; -1: the caller is none.
+/// The number of the calling worker; -1: the caller is not a worker.
 int this_worker() {
   const int id = starpu_worker_get_id();
   return id < STARPU_NMAXWORKERS ? id : -1;
@@ -30,14 +30,15 @@ int this_worker() {
 
 // ---- ready
 
-/// A held for a task, placed, but not in its line yet; null: no worker can run it now.
+/// Creates the HeldTask of a task and places it, but does not put it into a line; null: no worker can run it
+/// now.
 HeldTask* Context::admit(starpu_task* task) {
   task->sched_data = nullptr;
   const bool picky = settings_.types == TypesBy::kSymbol || choosy(task);
   const TypeKey key = key_of(task, settings_.types);
   std::optional<TaskType> i = table_.find(key);
   const ResourceSet set = i ? able(task, *i, picky) : able(task);
-  if (set == 0) {  // and makes no type
+  if (set == 0) {  // and creates no type
     park(task);
     return nullptr;
   }
@@ -61,7 +62,7 @@ HeldTask* Context::admit(starpu_task* task) {
 void Context::place(HeldTask& held) {
   const TaskType i = held.ticket.type;
   held.urgency = held.task->priority;
-  if (placement_.binds_late()) return;  // whoever takes it
+  if (placement_.binds_late()) return;  // the worker that takes it decides
   if (types_[index(i)].planned && placement_.fits_plan(i)) {
     while (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
       if (holds(held.able, ticket->resource)) {
@@ -69,7 +70,7 @@ void Context::place(HeldTask& held) {
         return;
       }
       dispatcher_->cancel(*ticket);
-      if (!ticket->explores) break;  // else the plan has not been asked yet
+      if (!ticket->explores) break;  // otherwise the plan has not been asked yet
     }
   }
   ++tally_.greedy;
@@ -84,7 +85,7 @@ void Context::place(HeldTask& held) {
   held.ticket = dispatcher_->place_at(i, placement_.soonest(i, held.able, transfers));
 }
 
-/// No worker of the context can run it now: it waits for one.
+/// No worker of the context can run the task now: it waits for one.
 void Context::park(starpu_task* task) {
   if (tally_.parked++ == 0) {
     say("no worker of context " + std::to_string(id_) + " can run the task '" +
@@ -93,20 +94,20 @@ void Context::park(starpu_task* task) {
   parked_.push_back(task);
 }
 
-/// Of a held that waits nowhere: as if it had never been.
+/// Removes a HeldTask that is in no line, as if it had never existed.
 void Context::forget(HeldTask& held) {
   give_back_ticket(held);
   held.task->sched_data = nullptr;
   held_.release(held);
 }
 
-/// Of one that no worker has taken: bound late, it has none.
+/// For a task that no worker has taken; under late binding it has no ticket.
 void Context::give_back_ticket(const HeldTask& held) {
   if (!placement_.binds_late()) dispatcher_->cancel(held.ticket);
 }
 
-/// The worker to fetch the data for while the held waits; -1: none. Who takes a task that is bound late is
-/// not known before: devices fetch its data while they run the one before it.
+/// The worker for which data are fetched while the task waits; -1: none. Under late binding the worker is not
+/// known before: devices fetch the data of a task while they run the one before it.
 int Context::fetches_ahead(const HeldTask& held) const {
   if (placement_.binds_late() || starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(held.task) == 0)
     return -1;
@@ -114,8 +115,8 @@ int Context::fetches_ahead(const HeldTask& held) const {
   return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == STARPU_MAIN_RAM ? -1 : worker;
 }
 
-/// A worker that would run the held and asks no more; -1: none. Bound late, it may be any of several: the
-/// planner wakes the others.
+/// A worker that could run the task and no longer asks; -1: none. Under late binding it may be any of
+/// several: the planner wakes the others.
 int Context::sleeper(const HeldTask& held) const noexcept {
   int other = -1;
   for (std::size_t j = 0; j < groups_.size(); ++j) {
@@ -137,11 +138,11 @@ void Context::push(starpu_task* task) {
     HeldTask* held = admit(task);
     if (const int worker = held == nullptr ? -1 : fetches_ahead(*held); worker >= 0) {
       const std::uint64_t version = workers_version_;
-      // Before anybody can take the task, and without the lock, which StarPU's data need not wait for.
+      // Before any worker can take the task, and without the lock, which is not needed for StarPU's data.
       lock.unlock();
       starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
       lock.lock();
-      if (workers_version_ != version) {  // others work here now: what was found out about the task is old
+      if (workers_version_ != version) {  // the workers have changed: decide again
         forget(*held);
         held = admit(task);
       }
@@ -185,7 +186,7 @@ void Context::take_on(Worker& worker, HeldTask& held, double now) {
   worker.taken.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Takes the first of a worker's tasks from it.
+/// Removes the first of a worker's tasks.
 HeldTask& Context::take_off(Worker& worker) {
   HeldTask& held = *as_held(worker.first);
   worker.first = held.next;
@@ -199,7 +200,7 @@ starpu_task* Context::pop() {
   if (id < 0) return nullptr;
   Worker& me = workers_[static_cast<std::size_t>(id)];
   if (!me.here.load(std::memory_order_acquire)) return nullptr;
-  // Said before looking, so that who pushes after the look knows whom to wake.
+  // Set before looking, so that a push after the look knows which worker to wake.
   if (!me.idle.load(std::memory_order_relaxed)) me.idle.store(true, std::memory_order_seq_cst);
   const bool is_cpu = starpu_worker_get_type(id) == STARPU_CPU_WORKER;
   const bool left_over = is_cpu && me.taken.load(std::memory_order_relaxed) > 0;
@@ -214,7 +215,7 @@ starpu_task* Context::pop() {
   const Locked lock(mutex_);
   if (!me.here.load(std::memory_order_relaxed) || !dispatcher_) return nullptr;
   const Clock::time_point now = Clock::now();
-  // A CPU worker that asks has ended what it had; others may run some at once.
+  // A CPU worker that asks has ended all its tasks; other workers may run several at once.
   close_left_over(me, nullptr, is_cpu ? 0 : kPipeline, now);
   const std::uint64_t version = changes_.load(std::memory_order_seq_cst);
   HeldTask* const held =
@@ -227,7 +228,7 @@ starpu_task* Context::pop() {
     return nullptr;
   }
   const std::optional<unsigned> which = implementation(held->task, id);
-  if (!which) {  // alike they are not
+  if (!which) {  // tasks of the type differ
     held->choosy = true;
     placement_.put_back(*held);
     changed();
@@ -239,7 +240,7 @@ starpu_task* Context::pop() {
   return held->task;
 }
 
-/// The held of a task, if the task is of this context: another's `sched_data` is not ours to look at.
+/// The HeldTask of a task of this context: `sched_data` of other contexts must not be used.
 HeldTask* Context::held_of(const starpu_task* task) const noexcept {
   return task->sched_ctx == id_ ? static_cast<HeldTask*>(task->sched_data) : nullptr;
 }
@@ -268,7 +269,7 @@ void Context::end(starpu_task* task) {
   if (!mine) return close(*held, std::nullopt, now);
   close_left_over(me, held, 0, now);
   take_off(me);
-  // The time for which it had the worker to itself: transfers that nothing else hid count, too.
+  // The time in which it had the worker to itself, including transfers that nothing else hid.
   const double busy = seconds(now) - std::max(held->taken, me.free_since);
   me.free_since = seconds(now);
   close(*held, busy, now);
@@ -280,8 +281,8 @@ void Context::close(HeldTask& held, std::optional<double> busy, Clock::time_poin
   changed();
 }
 
-/// Closes tasks of a worker that StarPU has not reported the end of (it does not for internal ones, such as
-/// those of reductions): all before `until`, or all but the latest `keep`.
+/// Closes tasks of a worker whose end StarPU has not reported (it does not for internal ones, such as those
+/// of reductions): all before `until`, or all but the latest `keep`.
 void Context::close_left_over(Worker& worker, const HeldTask* until, std::size_t keep,
                               Clock::time_point now) {
   std::size_t left = 0;

@@ -1,4 +1,4 @@
-// Types of tasks: which a task is of, where it can run, what is known of its rates when it first comes.
+// Types of tasks: the type of a task, where it can run, and its known rates when it first arrives.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,13 +10,14 @@
 namespace allot::starpu {
 namespace {
 
-/// Of all busy time, for trying again what the plan does not use: these are other people's programs.
+/// Part of the busy time for trying pairs that the plan does not use: small, because these are other people's
+/// programs.
 constexpr double kExploration = 0.01;
 constexpr std::chrono::milliseconds kSolveLimit{50};
 
 }  // namespace
 
-/// Where the task can run now, asking every worker.
+/// The resources that can run the task now; asks every worker.
 ResourceSet Context::able(starpu_task* task) const {
   ResourceSet set = 0;
   for (std::size_t j = 0; j < groups_.size(); ++j) {
@@ -28,7 +29,7 @@ ResourceSet Context::able(starpu_task* task) const {
   return set;
 }
 
-/// The same, remembered for types whose tasks are all alike.
+/// The same, cached for types whose tasks are all alike.
 ResourceSet Context::able(starpu_task* task, TaskType i, bool choosy) {
   Type& type = types_[index(i)];
   if (choosy || !type.planned) return able(task);
@@ -42,7 +43,7 @@ ResourceSet Context::able(starpu_task* task, TaskType i, bool choosy) {
   return type.able;
 }
 
-/// A type for a task whose key is new; when there are too many, the one for all others.
+/// A type for a task with a new key; if there are too many, the common type for all others.
 TaskType Context::make_type(const TypeKey& key, starpu_task* task) {
   if (table_.full()) {
     if (types_.back().planned) {
@@ -60,7 +61,7 @@ TaskType Context::make_type(const TypeKey& key, starpu_task* task) {
   return made;
 }
 
-/// Codelets may have the same name, types may not.
+/// Codelets may have the same name; types may not.
 std::string Context::free_name(const std::string& name) const {
   const auto taken = [&](const std::string& text) {
     return std::any_of(types_.begin(), types_.end(), [&](const Type& type) { return type.name == text; });
@@ -70,11 +71,11 @@ std::string Context::free_name(const std::string& name) const {
   return text;
 }
 
-/// StarPU's models first; what they do not know, the scenario may.
+/// StarPU's models first; the scenario for pairs that they do not know.
 std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& name) const {
   std::vector<RatePrior> priors;
   for (const WorkerGroups::Group& group : groups_.groups()) {
-    // Of a resource whose workers are away nothing is known; nothing goes there until one is back.
+    // A resource whose workers are away has an unknown rate; nothing goes there until one is back.
     RatePrior prior = group.workers.empty() ? RatePrior::unknown() : RatePrior::cannot_run();
     for (const int worker : group.workers) {
       const RatePrior told = model_prior(task, worker, id_, settings_.types);
@@ -89,7 +90,7 @@ std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& nam
   return priors;
 }
 
-/// Resources that have memory of their own now; what comes later is planned for without its bus.
+/// Resources that have their own memory now; devices that arrive later are planned without their bus.
 void Context::find_devices() {
   constexpr double kMegabyte = 1e6;
   buses_ = buses_of_starpu();
@@ -104,7 +105,8 @@ void Context::find_devices() {
   }
 }
 
-/// Of types whose rates have moved: the part of a bus that a task takes follows from how long it runs.
+/// Updates the needs of types whose rates have changed: the part of a bus that a task uses depends on its run
+/// time.
 void Context::say_needs() {
   constexpr double kMoved = 0.2;
   for (std::size_t i = 0; i < types_.size(); ++i) {
@@ -138,7 +140,7 @@ TaskType Context::add_type(const std::string& name, std::vector<RatePrior> prior
     options.planning = Planning::kDeferred;
     options.exploration = kExploration;
     options.solve_limit = kSolveLimit;
-    options.follow_counts = false;  // the planner of the context knows how many there were between its looks
+    options.follow_counts = false;  // the context's planner knows the peaks between its looks
     if (policy_.binds_late && wants_shares_) options.policy_options.objective = Objective::kPriority;
     options.more_types = kMostTypes;
     options.more_resources = kMostResources - groups_.size();

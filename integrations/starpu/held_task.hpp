@@ -1,4 +1,4 @@
-// A task of StarPU's in the hands of the policy, from push to the end of its execution.
+// A task of StarPU while the policy holds it, from push to the end of its execution.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ constexpr ResourceSet set_of(ResourceId j) noexcept { return ResourceSet{1} << i
 constexpr bool holds(ResourceSet set, ResourceId j) noexcept { return (set & set_of(j)) != 0; }
 
 /// `starpu_task::sched_data` points to it. Its urgency is StarPU's priority. While a worker has it, `next` is
-/// the one that the worker took after it.
+/// the task that the worker took after it.
 struct HeldTask : WaitingTask {
   starpu_task* task = nullptr;
   ResourceSet able = 0;                      ///< where it can run
-  ResourceId placed{};                       ///< where it was put first; its ticket says where it is now
-  bool choosy = false;                       ///< not on every worker of a resource, perhaps
-  bool pinned = false;                       ///< to a worker, by the program: it never waits here
+  ResourceId placed{};                       ///< where it was placed first; its ticket has the present place
+  bool choosy = false;                       ///< some workers of a resource may be unable to run it
+  bool pinned = false;                       ///< bound to a worker by the program: it never waits here
   double taken = 0;                          ///< when a worker took it, in seconds
   std::optional<LateDispatch::Start> start;  ///< under late binding, once a worker has taken it
 };
 
-/// What is in a line here, or a worker's, is held.
+/// Everything in a line here, or in a worker's list, is a HeldTask.
 inline HeldTask* as_held(WaitingTask* task) noexcept { return static_cast<HeldTask*>(task); }
 inline const HeldTask& as_held(const WaitingTask& task) noexcept {
   return static_cast<const HeldTask&>(task);

@@ -1,4 +1,4 @@
-// The lock of a scheduling context, taken as StarPU wants it.
+// The lock of a scheduling context, taken in the way that StarPU requires.
 #pragma once
 
 #include <starpu.h>
@@ -7,8 +7,8 @@
 
 namespace allot::starpu {
 
-/// Waits for the lock in StarPU's relaxed state, so that others who need this worker meanwhile get it. For
-/// threads that are no workers the state means nothing.
+/// Waits for the lock in StarPU's relaxed state, so that other threads that need this worker can proceed. The
+/// state has no effect on threads that are not workers.
 class Locked {
  public:
   explicit Locked(std::mutex& mutex) : lock_(mutex, std::defer_lock) { lock(); }

@@ -1,5 +1,4 @@
-// What the policies have to say to whoever runs the program: lines on standard error, since StarPU has no
-// better way.
+// Messages of the policies for the user: lines on standard error, because StarPU offers no better way.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +9,7 @@
 
 namespace allot::starpu {
 
-/// Nothing but text reaches the terminal, whatever a codelet is called.
+/// Only text reaches the terminal, whatever the name of a codelet contains.
 inline void say(const std::string& line) noexcept {
   try {
     std::fprintf(stderr, "[allot] %s\n", quote::terminal(line, 4096).c_str());
@@ -18,7 +17,7 @@ inline void say(const std::string& line) noexcept {
     std::fprintf(stderr, "[allot] no memory for a message\n");
   }
 }
-/// Without memory, for when there is none.
+/// Allocates nothing, for when memory has run out.
 inline void say(const char* where, const char* what) noexcept {
   std::fprintf(stderr, "[allot] %s: %s\n", where, what);
 }

@@ -21,7 +21,7 @@ void Placement::resize(std::size_t types, std::size_t resources) {
   cells_.grow(types_, columns_.size());
   rows_.resize(types_);
   candidates_.resize(types_);
-  // Newcomers get a part of each resource before a plan says which: if none ever comes, they go on.
+  // A new type gets a part of each resource before a plan decides, so that it can run even if no plan comes.
   lines_.resize(types_, columns_.size());
 }
 
@@ -32,7 +32,7 @@ void Placement::count(const HeldTask& task, Count change) {
   if (!task.unbound) count_there(task, change);
 }
 
-/// At its resource.
+/// Counts it at its resource.
 void Placement::count_there(const HeldTask& task, Count change) {
   cell(task.ticket.type, task.ticket.resource).in_flight += change;
   columns_[index(task.ticket.resource)].tasks += change;
@@ -48,7 +48,7 @@ void Placement::put(HeldTask& task) {
   if (late_ && !task.pinned) {
     lines_.put_unbound(task);
   } else {
-    // One of the same type before it may be better off elsewhere, and wait for that.
+    // An earlier task of the same type may be better off elsewhere, and wait for that.
     if (task.ticket.explores) task.urgency = std::numeric_limits<int>::max();
     task.placed = task.ticket.resource;
     ++cell(task.ticket.type, task.placed).placed;
@@ -99,7 +99,7 @@ void Placement::put_back(HeldTask& task) {
   tell_waiting(task.ticket.type);
 }
 
-/// Its ticket is for another resource now.
+/// Counts a task whose ticket is now for another resource.
 void Placement::count_move(ResourceId from, const HeldTask& task) {
   const auto [i, to] = std::pair(task.ticket.type, task.ticket.resource);
   --cell(i, from).in_flight;
@@ -109,9 +109,9 @@ void Placement::count_move(ResourceId from, const HeldTask& task) {
   ++moved_;
 }
 
-// ---- the next one
+// ---- the next task
 
-/// Seconds until all that is there has ended, by the mean times. Where nobody works nothing ends.
+/// Seconds until all tasks there have ended, by the mean times. Without servers, nothing ends.
 double Placement::backlog(ResourceId j) const {
   if (columns_[index(j)].servers == 0) return kNever;
   double seconds = 0;
@@ -121,14 +121,14 @@ double Placement::backlog(ResourceId j) const {
   return seconds / columns_[index(j)].servers;
 }
 
-/// A quarter more or fewer is as planned, and so is one task, which may just have ended.
+/// A quarter more or fewer is close to the plan, and so is one task, which may just have ended.
 bool Placement::fits(const Row& row, Count more) noexcept {
   const Count tasks = row.in_flight + more;
   const Count slack = std::max<Count>(1, row.planned / 4);
   return row.has_target && tasks >= row.planned - slack && tasks <= row.planned + slack;
 }
 
-/// Whether a resource that has never run the type gets one more to find out.
+/// Whether a resource that has never run the type gets one more task to measure its time.
 bool Placement::may_try(TaskType i, ResourceId j) const noexcept {
   return static_cast<double>(cell(i, j).in_flight) < columns_[index(j)].servers;
 }
@@ -140,8 +140,9 @@ bool Placement::may_take(TaskType i, ResourceId j, ResourceId from) const {
   return here.seconds == 0 ? may_try(i, j) : here.seconds < backlog(from);
 }
 
-/// Whether a task of type i that waits at resource j, where the plan has no place for it, had better wait for
-/// resource k, where it has. What j leaves to k for this reason k may take: else nobody would.
+/// Whether a task of type i that waits at resource j, where the plan has no place for it, should rather wait
+/// for resource k, where it has one. If j leaves a task to k for this reason, k may take it: otherwise none
+/// would.
 bool Placement::better_at(ResourceId k, TaskType i, ResourceId j) const {
   const Cell& here = cell(i, j);
   const Cell& there = cell(i, k);
@@ -158,7 +159,7 @@ bool Placement::better_elsewhere(const HeldTask& task, ResourceId j) const {
 
 /// The task of type i that resource j would run now, or null.
 WaitingTask* Placement::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
-  if (cell(i, j).could_run == 0) return nullptr;  // however many wait for others
+  if (cell(i, j).could_run == 0) return nullptr;  // even if many wait for others
   const auto accepted = [&](const WaitingTask& waiting) {
     return !as_held(waiting).choosy || accepts(as_held(waiting));
   };
@@ -183,7 +184,7 @@ WaitingTask* Placement::candidate(TaskType i, ResourceId j, const Accepts& accep
   return best;
 }
 
-/// What the plan has next, and rather than idle what the plan has no place for.
+/// The next task of the plan; before idling, a task for which the plan has no place.
 HeldTask* Placement::take_late(ResourceId j, double now, const Accepts& accepts) {
   const auto accepted = [&](const WaitingTask& waiting) {
     return holds(as_held(waiting).able, j) && (!as_held(waiting).choosy || accepts(as_held(waiting)));
@@ -215,7 +216,7 @@ HeldTask* Placement::take_late(ResourceId j, double now, const Accepts& accepts)
   return &held;
 }
 
-/// Whether the plan has places for tasks of the type, and none of them for this one.
+/// Whether the plan has places for tasks of the type, but none that can run this one.
 bool Placement::is_stranded(const HeldTask& task) const noexcept {
   if (!task.choosy) return false;
   bool has_place = false;
@@ -232,8 +233,8 @@ HeldTask* Placement::take(ResourceId j, double now, Dispatcher& dispatcher, cons
   column.idle_until.reset();
   if (late_) return take_late(j, now, accepts);
   bool any = false;
-  // Shares are of the work that was planned for. Where there is other work, as in a task graph, a worker that
-  // waits for it keeps nobody's share.
+  // Shares refer to the planned work. With other work, as in a task graph, a worker that waits keeps no
+  // share.
   bool as_planned = true;
   for (const TaskType i : type_ids()) {
     as_planned &= rows_[index(i)].in_flight == 0 ? rows_[index(i)].planned == 0 : fits(rows_[index(i)], 0);
@@ -294,7 +295,7 @@ std::vector<Count> Placement::take_peaks() {
   return peaks;
 }
 
-/// The plan may be older than the latest types and resources, which keep what they have.
+/// The plan may be older than the latest types and resources, which keep their weights.
 void Placement::weigh(const Plan& plan) {
   const double without = when_ahead_ == Lines::WhenAhead::kServe ? 1.0 : 0.0;
   std::vector<double> weights(types_);
@@ -331,7 +332,7 @@ void Placement::follow(const Plan& plan, Dispatcher& dispatcher) {
   }
 }
 
-/// What waits at a resource that has more of the type than planned goes where some are missing.
+/// Tasks that wait at a resource with more of the type than planned move to where some are missing.
 void Placement::move_surplus(TaskType i, ResourceId from, ResourceId to, Dispatcher& dispatcher) {
   const Cell& there = cell(i, from);
   while (!lines_.line(i, from).empty() && there.in_flight > there.target &&
@@ -346,14 +347,14 @@ void Placement::move_surplus(TaskType i, ResourceId from, ResourceId to, Dispatc
 ResourceId Placement::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
   ResourceId best{};
   double least = kNever;
-  bool within = false;  // what may be tried there, or known times
+  bool within = false;  // the best so far is a trial that is allowed there, or has a known time
   for (const ResourceId j : resource_ids()) {
     const Column& column = columns_[index(j)];
     if (!holds(able, j) || column.servers == 0) continue;
     const bool fine = cell(i, j).seconds > 0 || may_try(i, j);
     if (within && !fine) continue;
     double end = backlog(j) + expected_seconds(i, j) + (transfers.empty() ? 0.0 : transfers[index(j)]);
-    // Tasks of which no time is known are weighed by their number alone, below every time that is known.
+    // Tasks with unknown times count by their number only, with less weight than any known time.
     end += 1e-9 * static_cast<double>(column.tasks) / column.servers;
     if (fine == within && end >= least) continue;
     best = j;

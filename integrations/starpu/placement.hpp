@@ -1,4 +1,4 @@
-// Where the tasks of a scheduling context wait, and which goes next, when their number is not as planned too.
+// Where the tasks of a scheduling context wait and which is next, even if their number differs from the plan.
 #pragma once
 
 #include <algorithm>
@@ -14,90 +14,89 @@
 
 namespace allot::starpu {
 
-/// Each task waits in the line of its type at the resource where the dispatcher placed it. A resource takes
-/// next the type with the least service for its part of the plan, within a type the most urgent task
-/// (`Lines`).
+/// Each task waits in the line of its type at the resource where the dispatcher placed it. A resource next
+/// takes the type with the least service relative to its part of the plan, and within the type the most
+/// urgent task (`Lines`).
 ///
-/// A line is no prison: a resource that has fewer tasks of a type than the plan wants takes one that still
-/// waits elsewhere. So a device with one task in the plan does not idle until the program has submitted the
-/// next, and what was placed by an older plan follows the new one.
+/// Tasks may change lines: a resource with fewer tasks of a type than planned takes one that still waits
+/// elsewhere. So a device with one task in the plan does not idle until the program has submitted the next,
+/// and tasks that were placed by an older plan follow the new one.
 ///
-/// A plan is for the numbers of tasks in flight that it was made for. As long as there are about as many, it
-/// is followed; when there are not, as in a task graph that widens and narrows, each task goes where it is
-/// expected to end first.
+/// A plan is made for certain numbers of tasks in flight. While the numbers are similar, it is followed.
+/// Otherwise, as in a task graph that widens and narrows, each task goes where it is expected to end first.
 ///
-/// Under a policy that binds late, tasks wait for no resource in particular, and a worker takes what the plan
-/// has next (`LateDispatch`). Before it idles, it takes a task that cannot run where the plan has its type.
+/// Under a policy that binds late, tasks wait for no particular resource, and a worker takes the next task of
+/// the plan (`LateDispatch`). Before it idles, it takes a task that cannot run where the plan has its type.
 ///
-/// Not thread-safe. Knows nothing of StarPU.
+/// Not thread-safe. Independent of StarPU.
 class Placement {
  public:
   using Accepts = std::function<bool(const HeldTask&)>;
 
   explicit Placement(Lines::WhenAhead when_ahead) : lines_({when_ahead}), when_ahead_(when_ahead) {}
 
-  /// From now on, and before the first task: the dispatcher's policy binds late.
+  /// From now on the dispatcher's policy binds late. Call it before the first task.
   void bind_late(Dispatcher& dispatcher, Clock::time_point now = Clock::now()) {
     late_.emplace(dispatcher, now);
   }
   bool binds_late() const noexcept { return late_.has_value(); }
 
-  /// Room for so many of each; never less than before. New resources have one server.
+  /// Sets the numbers of types and resources; they never decrease. New resources have one server.
   void resize(std::size_t types, std::size_t resources);
   std::size_t types() const noexcept { return types_; }
   std::size_t resources() const noexcept { return columns_.size(); }
-  /// 0: its workers have left; what waits there is for the others.
+  /// 0: its workers have left; tasks that wait there are for the others.
   void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
 
-  /// At the resource of its ticket; one that is pinned is counted but waits for nobody. One that was taken
-  /// out keeps its turn. Under late binding a task has no ticket before it is taken.
+  /// Puts the task at the resource of its ticket. A pinned task is counted but does not wait. A task that was
+  /// taken out keeps its turn. Under late binding a task has no ticket before it is taken.
   void put(HeldTask& task);
-  /// A task that the program has bound to a worker of the resource of its ticket, which is made here.
+  /// A task that the program has bound to a worker of the resource of its ticket, which is created here.
   void pin(HeldTask& task, Clock::time_point now, Dispatcher& dispatcher);
-  /// A task that waits leaves, as if it had never been put.
+  /// Removes a waiting task, as if it had never been put.
   void take_out(HeldTask& task);
-  /// Where a task that waits can run from now on.
+  /// Where a waiting task can run from now on.
   void set_able(HeldTask& task, ResourceSet able);
-  /// The next task for a worker of a resource, which `accepts` those that it can run; null: none. Its ticket
-  /// is for that resource now.
+  /// The next task for a worker of a resource, among those that `accepts` allows; null: none. Its ticket is
+  /// then for that resource.
   HeldTask* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
   /// Gives back a task that was taken and could not be started.
   void put_back(HeldTask& task);
-  /// A task that was taken, or pinned, has ended after so many seconds; absent where nobody knows. Its ticket
-  /// goes back to the dispatcher.
+  /// A task that was taken or pinned has ended after `seconds`; absent: unknown. Its ticket goes back to the
+  /// dispatcher.
   void end(const HeldTask& task, std::optional<double> seconds, Clock::time_point now,
            Dispatcher& dispatcher);
-  /// All that wait, those that came first first.
+  /// All waiting tasks, in order of arrival.
   std::vector<HeldTask*> waiting_tasks() const;
 
-  /// Under late binding: whether the plan has a part of the resource for the type.
+  /// Under late binding: whether the plan gives the type a part of the resource.
   bool plan_has(TaskType i, ResourceId j) const noexcept;
 
-  /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
+  /// When to ask again for a resource that idles on purpose (`allot-weighted`).
   std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
 
   Count waiting() const noexcept { return lines_.waiting(); }
   Count in_flight() const noexcept;
   Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
   Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
-  /// Tasks of the type that wait, wherever, and could run at the resource.
+  /// Tasks of the type that wait anywhere and could run at the resource.
   Count could_run(TaskType i, ResourceId j) const noexcept { return cell(i, j).could_run; }
-  /// Tasks of the type that were put at the resource first.
+  /// Tasks of the type that were first put at the resource.
   std::uint64_t placed(TaskType i, ResourceId j) const noexcept { return cell(i, j).placed; }
-  /// Tasks that went elsewhere than where they were placed.
+  /// Tasks that moved from the place where they were put.
   std::uint64_t moved() const noexcept { return moved_; }
 
-  /// The most tasks of each type in flight since the last call.
+  /// Maximum tasks of each type in flight since the last call.
   std::vector<Count> take_peaks();
-  /// Follows a new plan: what waits moves to where it is missing.
+  /// Follows a new plan: waiting tasks move to where the plan lacks them.
   void follow(const Plan& plan, Dispatcher& dispatcher);
 
-  /// Whether one more task of the type is about as many as the plan is for.
+  /// Whether the number of tasks of the type, with one more, is close to the planned number.
   bool fits_plan(TaskType i) const noexcept { return fits(rows_[index(i)], 1); }
-  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and what its
-  /// data need to get there (seconds by resource; empty: nothing). Where the time of the type is not known it
-  /// is taken for the least that is, and nobody gets more of such tasks than he can run at once, as long as
-  /// there is another place.
+  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and the
+  /// transfer times of its data (seconds by resource; empty: none). An unknown time counts as the shortest
+  /// known one, and a resource gets no more tasks with unknown times than it can run at once while there is
+  /// another place.
   ResourceId soonest(TaskType i, ResourceSet able, std::span<const double> transfers = {}) const;
 
  private:
@@ -106,13 +105,13 @@ class Placement {
     Count could_run = 0;  ///< waiting anywhere
     std::uint64_t placed = 0;
     Count target = 0;
-    double seconds = 0;  ///< mean time of a task; 0: not known
+    double seconds = 0;  ///< mean time of a task; 0: unknown
   };
   struct Row {
     Count in_flight = 0;
     Count peak = 0;
     Count planned = 0;   ///< N_i of the plan
-    double fastest = 0;  ///< the least of the mean times that are known; 0: none is
+    double fastest = 0;  ///< the shortest known mean time; 0: none is known
     bool has_target = false;
   };
   struct Column {
@@ -125,7 +124,7 @@ class Placement {
   const Cell& cell(TaskType i, ResourceId j) const noexcept { return cells_(i, j); }
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(columns_.size()); }
-  /// Mean time of a task, as far as anything is known of its type; 0: nothing.
+  /// Mean time of a task, or the shortest known one of its type; 0: unknown.
   double expected_seconds(TaskType i, ResourceId j) const noexcept {
     const double known = cell(i, j).seconds;
     return known > 0 ? known : rows_[index(i)].fastest;

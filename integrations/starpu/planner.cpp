@@ -13,10 +13,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook{4};
 constexpr std::chrono::milliseconds kIdleLook{200};
-/// After being woken, so that what comes together is seen together.
+/// Delay after a wake-up, so that events that come together are handled together.
 constexpr std::chrono::milliseconds kSettle{1};
 
-/// Of this thread. On a busy machine a look may last long because others run: that is no reason to look away.
+/// Processor time of this thread. On a busy machine a look may take long because of other programs; that must
+/// not delay the next one.
 Clock::duration processor_time() noexcept {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -26,7 +27,7 @@ Clock::duration processor_time() noexcept {
 }  // namespace
 
 Planner::Planner(std::function<bool()> look) : look_(std::move(look)) {
-  // The program's signals are for its own threads.
+  // Signals must go to the program's own threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -73,7 +74,7 @@ void Planner::run() noexcept {
     try {
       busy = look_();
     } catch (const std::exception&) {
-      busy = true;  // no memory, perhaps: the next look may have more
+      busy = true;  // perhaps out of memory: the next look may succeed
     }
     earliest = Clock::now() + std::chrono::duration_cast<Clock::duration>((processor_time() - start) / kPart);
     lock.lock();

@@ -1,4 +1,4 @@
-// A thread that plans beside the work, within a small part of the time.
+// A thread that plans in the background, within a small part of the time.
 #pragma once
 
 #include <condition_variable>
@@ -8,30 +8,29 @@
 
 namespace allot::starpu {
 
-/// Calls `look` every few milliseconds while there is something to do, and rarely while there is not: `look`
-/// says which. However long a look computes, planning gets no more than `kPart` of the time: the next one
-/// waits.
+/// Calls `look` every few milliseconds while there is something to do, and rarely otherwise; `look` returns
+/// which. However long a look takes, planning uses at most `kPart` of the time: the next look is delayed.
 class Planner {
  public:
   static constexpr double kPart = 0.05;
 
-  /// `look` may throw: a look that fails is followed by the next.
+  /// `look` may throw: after a failed look, the next one follows.
   explicit Planner(std::function<bool()> look);
   ~Planner() { stop(); }
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
 
-  /// There is something new: look soon. Thread-safe, and cheap where it has been said already.
+  /// Requests a look soon. Thread-safe, and cheap if it was already requested.
   void wake() noexcept;
-  /// No more looks; waits for one that is under way, so not to be called by `look`. A planner that has
-  /// stopped may be woken still, in vain.
+  /// Ends the looks and waits for the current one, so `look` must not call it. Calling wake() afterwards is
+  /// allowed and has no effect.
   void stop() noexcept;
 
  private:
   void run() noexcept;
 
   std::function<bool()> look_;
-  std::mutex mutex_;  ///< over what follows
+  std::mutex mutex_;  ///< guards all members below
   std::condition_variable awake_;
   bool woken_ = false;
   bool stopping_ = false;

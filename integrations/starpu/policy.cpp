@@ -21,7 +21,7 @@ Context* state_of(unsigned context) noexcept {
   return static_cast<Context*>(starpu_sched_ctx_get_policy_data(context));
 }
 
-/// Runs what the policy does; whether it went well. What goes wrong here is memory that runs out.
+/// Runs a function of the policy; returns whether it succeeded. The only expected error is lack of memory.
 template <typename Work>
 bool guarded(const char* where, Work&& work) noexcept {
   try {
@@ -58,7 +58,7 @@ void remove_workers(unsigned context, int* workers, unsigned count) {
 int push(starpu_task* task) {
   Context* const state = state_of(task->sched_ctx);
   if (state != nullptr && guarded("push_task", [&] { state->push(task); })) return 0;
-  // Without the policy: to the first worker that can run it, so that the task is not lost.
+  // Without the policy, the task goes to the first worker that can run it, so that it is not lost.
   task->sched_data = nullptr;
   for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
     const std::optional<unsigned> which = implementation(task, static_cast<int>(worker));
@@ -70,7 +70,8 @@ int push(starpu_task* task) {
 }
 
 void push_bound(starpu_task* task, int worker, int model_worker, unsigned context) {
-  // A task for a combined worker is announced to each of those, who then run copies of it: not counted.
+  // A task for a combined worker is announced to each of its workers, which then run copies of it: not
+  // counted.
   if (model_worker != worker) return;
   if (Context* const state = state_of(context)) {
     guarded("push_task_notify", [&] { state->push_bound(task, worker); });
@@ -93,7 +94,7 @@ void end(starpu_task* task, unsigned context) {
 
 constexpr std::string_view kPrefix = "allot-";
 
-/// StarPU says whose context it is.
+/// StarPU provides the context's policy.
 void init(unsigned context) {
   const std::string policy = starpu_sched_ctx_get_sched_policy(context)->policy_name;
   guarded("init_sched", [&] {
@@ -105,7 +106,7 @@ void init(unsigned context) {
   });
 }
 
-/// Policies that programs know by a symbol.
+/// Policies with an exported symbol.
 struct Exported {
   std::string_view policy;
   starpu_sched_policy* symbol;
@@ -115,9 +116,9 @@ constexpr Exported kExported[] = {{"map", &allot_starpu_map},
                                   {"weighted", &allot_starpu_weighted},
                                   {"planned", &allot_starpu_planned}};
 
-/// What StarPU is offered: those of the library's policies that say what they do there. Ends with null.
+/// The policies that StarPU is offered: those of the library with a description for StarPU. Ends with null.
 struct Offer {
-  std::deque<std::string> names;  // these stay where they are, as do the policies
+  std::deque<std::string> names;  // deques keep names and policies at their addresses
   std::deque<starpu_sched_policy> others;
   std::vector<starpu_sched_policy*> list;
 
@@ -148,7 +149,7 @@ void attach(unsigned context, std::unique_ptr<Context> state) noexcept {
 }
 
 starpu_sched_policy make_policy(const char* name, const char* description, void (*init)(unsigned)) noexcept {
-  // By name, since the members differ between the versions of StarPU.
+  // By name, because the members differ between versions of StarPU.
   starpu_sched_policy policy;
   std::memset(&policy, 0, sizeof policy);
   policy.init_sched = init;

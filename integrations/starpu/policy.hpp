@@ -1,4 +1,4 @@
-// The door between StarPU's C and the policy: no exception comes through.
+// The interface between StarPU's C and the policy: no exception passes through it.
 #pragma once
 
 #include <starpu.h>
@@ -10,10 +10,10 @@
 
 namespace allot::starpu {
 
-/// A policy of StarPU's whose `init` makes the context's state and gives it to `attach`.
+/// A StarPU policy whose `init` creates the context's state and passes it to `attach`.
 starpu_sched_policy make_policy(const char* name, const char* description, void (*init)(unsigned)) noexcept;
 
-/// From now on the callbacks of a scheduling context go there.
+/// From now on the callbacks of a scheduling context use this state.
 void attach(unsigned context, std::unique_ptr<Context> state) noexcept;
 
 }  // namespace allot::starpu

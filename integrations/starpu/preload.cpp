@@ -1,6 +1,6 @@
-// The way in for programs that are not changed: LD_PRELOAD puts this `starpu_initialize` before StarPU's, and
-// everything that starts StarPU ends there (`starpu_init`, `starpu_mpi_init_conf`). STARPU_SCHED chooses as
-// always, with allot's names among the others; StarPU 1.3 would not know them.
+// The entry for unchanged programs: LD_PRELOAD puts this `starpu_initialize` before StarPU's, and everything
+// that starts StarPU calls it (`starpu_init`, `starpu_mpi_init_conf`). STARPU_SCHED works as usual, with the
+// names of allot's policies added; StarPU 1.3 would not know them.
 #include <dlfcn.h>
 #include <starpu.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using Initialize = int (*)(starpu_conf*, int*, char***);
 
-/// Whether this library is here because LD_PRELOAD names it, rather than linked.
+/// Whether this library was loaded because LD_PRELOAD names it, and not because it is linked.
 bool preloaded() {
   const char* const list = std::getenv("LD_PRELOAD");
   Dl_info self{};
@@ -27,10 +27,10 @@ bool preloaded() {
   return std::strstr(list, slash == nullptr ? self.dli_fname : slash + 1) != nullptr;
 }
 
-/// STARPU_SCHED out of sight while StarPU starts: it would go before `conf.sched_policy`.
+/// Hides STARPU_SCHED while StarPU starts: it would override `conf.sched_policy`.
 class HiddenChoice {
  public:
-  /// `value` is what it is afterwards, and must last; null: not set.
+  /// `value` is restored afterwards and must stay valid; null: not set.
   explicit HiddenChoice(const char* value) noexcept : value_(value) { unsetenv("STARPU_SCHED"); }
   ~HiddenChoice() {
     if (value_ != nullptr) setenv("STARPU_SCHED", value_, 1);
@@ -44,7 +44,7 @@ class HiddenChoice {
 
 }  // namespace
 
-// Nothing in it throws: its caller is C.
+// Must not throw: its caller is C.
 extern "C" int starpu_initialize(starpu_conf* user_conf, int* argc, char*** argv) {
   const auto real = reinterpret_cast<Initialize>(dlsym(RTLD_NEXT, "starpu_initialize"));
   if (real == nullptr) {

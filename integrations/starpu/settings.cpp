@@ -11,12 +11,12 @@ namespace allot::starpu {
 namespace {
 
 constexpr Count kMostDepth = 64;
-/// Of the sum of all shares, for a type for which nothing is left.
+/// Part of the sum of all shares, for a type for which nothing is left.
 constexpr double kLeastShare = 0.01;
 
 using Named = std::vector<std::pair<std::string, double>>;
 
-/// "A=0.5,B=0.3"; the last '=' divides, since names of types may have one.
+/// "A=0.5,B=0.3"; split at the last '=', because names of types may contain one.
 std::optional<Named> read_named(std::string_view text) {
   Named shares;
   while (!text.empty()) {
@@ -38,7 +38,7 @@ std::optional<Named> read_shares(std::string_view text) {
   return shares;
 }
 
-/// What the scenario says of a type; null: nothing.
+/// The scenario's entry for a type; null: none.
 const TaskClass* task_named(const Settings& settings, const std::string& name) {
   if (!settings.scenario) return nullptr;
   for (const TaskClass& task : settings.scenario->system.tasks()) {
@@ -166,7 +166,7 @@ std::vector<double> shares_of(const Settings& settings, const std::vector<std::s
     const double left = std::max((1 - sum) / static_cast<double>(unnamed), least);
     shares[i] = named(types[i]).value_or(std::min(left, kMaxNumber));
   }
-  // Named types that have not come yet: those that are here must not all be without a share.
+  // The given shares may be for types that have not come yet: the present types must not all have share 0.
   if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0; })) {
     std::fill(shares.begin(), shares.end(), 1.0);
   }

@@ -1,4 +1,4 @@
-// What the user has said about the policies: the environment, read once for each scheduling context.
+// The user's settings for the policies: the environment, read once for each scheduling context.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace allot::starpu {
 
-/// Which tasks are of one type.
+/// Which tasks have the same type.
 enum class TypesBy {
-  kCodelet,    ///< those of one codelet
-  kSymbol,     ///< those of codelets whose performance models have the same symbol
-  kFootprint,  ///< those of one codelet whose data have the same sizes: StarPU's footprint
+  kCodelet,    ///< tasks of one codelet
+  kSymbol,     ///< tasks of codelets whose performance models have the same symbol
+  kFootprint,  ///< tasks of one codelet whose data have the same sizes: StarPU's footprint
 };
 
 struct Settings {
-  std::vector<std::pair<std::string, double>> shares;  ///< ALLOT_SHARES: by the name of the type
+  std::vector<std::pair<std::string, double>> shares;  ///< ALLOT_SHARES: by name of the type
   std::vector<std::pair<std::string, double>> worths;  ///< ALLOT_WORTHS: the same
   std::optional<Scenario> scenario;                    ///< ALLOT_SCENARIO: priorities, rates as priors
   TypesBy types = TypesBy::kCodelet;                   ///< ALLOT_TYPES
@@ -32,23 +32,22 @@ struct Settings {
 /// The value of a variable, or null.
 using Environment = std::function<const char*(const char*)>;
 
-/// What cannot be read keeps its default, and a line in `problems` says so.
+/// An invalid value keeps its default and adds a line to `problems`.
 Settings read_settings(const Environment& environment, std::vector<std::string>& problems);
 
-/// Tasks per second of a type on a resource, if there is a scenario that says so.
+/// Tasks per second of a type on a resource, if the scenario has it.
 std::optional<double> scenario_rate(const Settings& settings, const std::string& type,
                                     const std::string& resource);
 
-/// For policies that take shares but do not need them: whether any were named. In a scenario, priorities of
-/// types that have worths too are not for them.
+/// For policies that use shares but do not need them: whether shares were given. In a scenario, priorities of
+/// types that also have worths do not count.
 bool names_shares(const Settings& settings);
 
-/// What else is wanted of a type, by its name: its worth, and the floor and the response time that the
-/// scenario asks for.
+/// Sets the other wishes for a type, by its name: its worth, and the floor and response time of the scenario.
 void say_wishes(const Settings& settings, TaskClass& type);
 
-/// The share of each type. Those that neither ALLOT_SHARES nor the scenario names divide what is left of 1
-/// evenly, and get 1% of the others' sum where nothing is left: no type waits for ever.
+/// The share of each type. Types that neither ALLOT_SHARES nor the scenario names divide the rest of 1
+/// evenly, and get 1% of the others' sum if there is no rest: no type waits forever.
 std::vector<double> shares_of(const Settings& settings, const std::vector<std::string>& types);
 
 }  // namespace allot::starpu

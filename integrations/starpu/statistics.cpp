@@ -21,7 +21,7 @@ Json rate_json(const RateEstimate& rate) {
                        {"resets", rate.resets}});
 }
 
-/// Row after row, as far as there are values.
+/// Row by row, as far as there are values.
 template <typename Values>
 Json matrix(const Values& values, std::size_t resources) {
   const PairSpan pairs(values, resources);
@@ -56,7 +56,7 @@ Json plan_json(const Plan& plan) {
   return json;
 }
 
-/// What each plan gave to the pairs, and the times of tasks that it was made with.
+/// The parts that each plan gave to the pairs, and the task times that it was made with.
 Json plans_json(const Report& report) {
   Json::Array plans;
   for (const auto& [seconds, plan] : report.plans) {
@@ -77,7 +77,7 @@ Json plans_json(const Report& report) {
   return plans;
 }
 
-/// What a plan reckons with besides workers.
+/// The needs besides workers in a plan.
 Json needs_json(const System& system) {
   Json::Array needs;
   for (const TaskType i : system.types()) {
@@ -143,7 +143,7 @@ std::string report_path(const std::string& name, const Environment& environment,
     at += id.size();
   }
   std::string tags;
-  // Open MPI, then MPICH and its relatives, then Slurm.
+  // Open MPI, then MPICH and its derivatives, then Slurm.
   for (const auto& [rank, size] :
        {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"},
         std::pair{"SLURM_PROCID", "SLURM_NTASKS"}}) {

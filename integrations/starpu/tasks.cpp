@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kModelWorth = 10;
 
-/// Null for none; an empty name is none.
+/// Null for a missing or empty name.
 const char* given(const char* name) noexcept { return name == nullptr || *name == '\0' ? nullptr : name; }
 
 const char* symbol_of(const starpu_task* task) noexcept {
@@ -27,7 +27,7 @@ std::uint64_t word(Function* function) noexcept {
   return reinterpret_cast<std::uintptr_t>(function);
 }
 
-/// Of what a codelet holds, as far as two codelets would differ by it.
+/// A hash of the contents in which two codelets would differ.
 std::uint64_t content(const starpu_codelet& codelet) noexcept {
   std::uint64_t hash = join(word(static_cast<const void*>(codelet.name)), codelet.where);
   hash = join(hash, word(static_cast<const void*>(codelet.model)));
@@ -66,7 +66,7 @@ std::string name_of(starpu_task* task, TypesBy by) {
 }
 
 bool choosy(const starpu_task* task) noexcept {
-  // StarPU gives every task its codelet's `where` when it is submitted without one.
+  // If a task has no `where`, StarPU sets it to that of its codelet at submission.
   const bool elsewhere = task->where >= 0 && task->where != static_cast<std::int32_t>(task->cl->where);
   return task->cl->can_execute != nullptr || task->workerids_len != 0 || elsewhere;
 }
@@ -114,7 +114,7 @@ Buses buses_of_starpu() {
 }
 
 RatePrior model_prior(const starpu_task* task, int worker, unsigned context, TypesBy by) {
-  // The task as its codelet has it.
+  // The task without its own restrictions.
   starpu_task any = *task;
   any.where = static_cast<std::int32_t>(any.cl->where);
   any.workerids_len = 0;
@@ -126,7 +126,7 @@ RatePrior model_prior(const starpu_task* task, int worker, unsigned context, Typ
     if (!std::isfinite(microseconds) || microseconds <= 0) return RatePrior::unknown();
     return RatePrior::measured(1 / (1e-6 * microseconds + transfer_seconds(&any, worker)), 0.3, kModelWorth);
   }
-  if (by == TypesBy::kSymbol) return RatePrior::unknown();  // another codelet may
+  if (by == TypesBy::kSymbol) return RatePrior::unknown();  // another codelet with the symbol may
   if (any.cl->can_execute == nullptr) return RatePrior::cannot_run();
   starpu_codelet asks_nobody = *any.cl;
   asks_nobody.can_execute = nullptr;

@@ -1,4 +1,4 @@
-// What StarPU says about a task: its type, where it can run, and how long it is expected to take.
+// Reads the properties of a StarPU task: its type, where it can run, and its expected time.
 #pragma once
 
 #include <starpu.h>
@@ -14,28 +14,29 @@
 namespace allot::starpu {
 
 TypeKey key_of(starpu_task* task, TypesBy by);
-/// For people: the codelet's name, else its model's symbol; with a class of footprints, that as well.
+/// For people: the codelet's name, otherwise its model's symbol; with the footprint, if types are by
+/// footprint.
 std::string name_of(starpu_task* task, TypesBy by);
 
-/// Whether two tasks with the same key can run on the same workers: if not, each is to be asked.
+/// Whether tasks with the same key may be able to run on different workers, so that each must be checked.
 bool choosy(const starpu_task* task) noexcept;
 
-/// The first implementation that a worker can run; none: it cannot run the task.
+/// The first implementation that a worker can run; absent: it cannot run the task.
 std::optional<unsigned> implementation(starpu_task* task, int worker);
 
-/// How long StarPU expects the transfers of the task's data to a worker to take; 0: not at all, or not known.
+/// StarPU's estimate of the transfer time of the task's data to a worker; 0: none, or unknown.
 double transfer_seconds(starpu_task* task, int worker);
 
-/// The sizes of what the task works on.
+/// The sizes of the task's data.
 TaskData data_of(starpu_task* task);
 
-/// Between all memory nodes, as StarPU has read or measured it.
+/// Between all memory nodes, as read or measured by StarPU.
 Buses buses_of_starpu();
 
-/// What one task says about all of its type on a worker. From the performance model and what is known of the
-/// transfers of its data: the rate, or that it is not known. The model's calibration speaks for more than one
-/// run, so that it counts like some completions. That *this* task may not run there (`where`, its workers,
-/// its codelet's `can_execute`) says nothing about the others.
+/// What one task shows about its type on a worker: the rate from the performance model and the known transfer
+/// times of its data, or an unknown rate. The model's calibration is based on more than one run, so it counts
+/// like several completions. If this task may not run there (`where`, its workers, its codelet's
+/// `can_execute`), that says nothing about other tasks of the type.
 RatePrior model_prior(const starpu_task* task, int worker, unsigned context, TypesBy by);
 
 }  // namespace allot::starpu

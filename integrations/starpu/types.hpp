@@ -1,4 +1,4 @@
-// Which type a task is of: keys of tasks, and the types that have been seen.
+// The type of a task: keys of tasks, and the known types.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 
 namespace allot::starpu {
 
-/// What tasks of one type have in common. Two words, so that a codelet that has been freed is not mistaken
-/// for another one at the same place: the second is of what the codelet holds.
+/// The common key of tasks of one type. It has two words, so that a freed codelet is not mistaken for another
+/// one at the same address: the second word depends on the codelet's contents.
 struct TypeKey {
   std::uintptr_t where = 0;
   std::uint64_t what = 0;
   friend bool operator==(const TypeKey&, const TypeKey&) = default;
 };
 
-/// Types that are planned for. Programs have a few; what comes beyond goes where it is expected to end first,
-/// and all of that together counts as one more type.
+/// Maximum types in plans. Programs have a few; tasks of further types go where they are expected to end
+/// first, and together they count as one more type.
 inline constexpr std::size_t kMostTypes = 64;
 
-/// Joins words to a hash (a step of FNV over words, mixed).
+/// Mixes a word into a hash (a step of FNV over words, mixed).
 constexpr std::uint64_t join(std::uint64_t hash, std::uint64_t word) noexcept {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
   return hash ^ (hash >> 32);
@@ -32,7 +32,7 @@ constexpr std::uint64_t join(std::uint64_t hash, std::uint64_t word) noexcept {
 class TypeTable {
  public:
   std::optional<TaskType> find(const TypeKey& key) const noexcept;
-  /// The table has room for `kMostTypes` keys; returns whether there was any left.
+  /// Inserts the key; returns false if the table already has `kMostTypes` keys.
   bool insert(const TypeKey& key, TaskType type) noexcept;
   bool full() const noexcept { return size_ == kMostTypes; }
 

@@ -5,7 +5,7 @@
 namespace allot::starpu {
 namespace {
 
-/// "cpu", "opencl0". Worker names are not known yet when workers come.
+/// "cpu", "opencl0". Worker names are not yet known when workers arrive.
 std::string name_of(starpu_worker_archtype kind, int device) {
   if (kind == STARPU_CPU_WORKER) return "cpu";
   if (kind == STARPU_CUDA_WORKER) return "cuda" + std::to_string(device);

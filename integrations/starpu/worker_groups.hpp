@@ -1,5 +1,5 @@
-// The workers of a scheduling context, grouped into resources: all CPU workers together, and each
-// accelerator.
+// The workers of a scheduling context, grouped into resources: all CPU workers together, and each accelerator
+// separately.
 #pragma once
 
 #include <starpu.h>
@@ -13,8 +13,8 @@
 
 namespace allot::starpu {
 
-/// Resources are numbered as they come and keep their number when their last worker leaves, for when one
-/// comes back. Not thread-safe.
+/// Resources are numbered in order of arrival and keep their number when their last worker leaves, in case
+/// one comes back. Not thread-safe.
 class WorkerGroups {
  public:
   struct Group {
@@ -22,16 +22,16 @@ class WorkerGroups {
     starpu_worker_archtype kind{};
     int device = 0;
     std::vector<int> workers;
-    std::size_t most = 0;  ///< workers at once, ever
+    std::size_t most = 0;  ///< maximum workers at once so far
   };
 
-  /// The resource of a worker that comes; none when there are more than `kMostResources`.
+  /// The resource of an arriving worker; absent if there are more than `kMostResources`.
   std::optional<ResourceId> add(int worker);
-  /// The resource of a worker that leaves; none when it was not here.
+  /// The resource of a leaving worker; absent if it was not here.
   std::optional<ResourceId> remove(int worker);
 
   std::size_t size() const noexcept { return groups_.size(); }
-  /// Nobody is here now, whoever may have been.
+  /// Whether no worker is present now.
   bool no_workers() const noexcept {
     return std::all_of(groups_.begin(), groups_.end(),
                        [](const Group& group) { return group.workers.empty(); });

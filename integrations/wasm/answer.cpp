@@ -21,7 +21,7 @@
 namespace allot::wasm {
 namespace {
 
-/// What a question asks for that cannot be.
+/// The problems of an invalid question.
 using Problems = std::vector<Diagnostic>;
 
 [[noreturn]] void refuse(std::string place, std::string message) {
@@ -34,7 +34,7 @@ T value_or_refuse(ReadResult<T> result) {
   return std::move(result).value();
 }
 
-/// What a page says with a question, by name and kind.
+/// The options of a page's question, by name and kind.
 class Said {
  public:
   explicit Said(std::string_view text) : document_(value_or_refuse(parse_document(text, FileFormat::kJson))) {
@@ -136,7 +136,7 @@ Assignment assignment_of(const Said& said, const Node* node, const System& syste
   return assignment;
 }
 
-/// Sets one option to what was said for it.
+/// Sets one option to its given value.
 struct Setter {
   const Said& said;
   const Node& node;
@@ -202,7 +202,7 @@ std::string ask(const QuestionInfo& info, const Call& call, const Said& said) {
   const std::unique_ptr<Question> question = info.make();
   if (question->needs_scenario()) question->scenario = std::make_shared<const Scenario>(scenario_of(call));
   set_options(*question, said);
-  // The page has a worker, not threads, and asks for the best itself.
+  // The page has a web worker instead of threads, and asks for the best assignment itself.
   if (auto* const simulation = dynamic_cast<SimulationQuestion*>(question.get())) simulation->how.threads = 1;
   if (auto* const comparison = dynamic_cast<CompareQuestion*>(question.get())) comparison->finds_best = false;
   Attendance attendance;
@@ -213,12 +213,12 @@ std::string ask(const QuestionInfo& info, const Call& call, const Said& said) {
 
 /// Why only planned service can answer, or null.
 Json reason_to_plan(const Scenario& scenario) {
-  if (!scenario.population.empty()) return nullptr;  // not even that
+  if (!scenario.population.empty()) return nullptr;  // planned service cannot, either
   ServiceChoice choice;
   return choice.is_planned(scenario, Objective::kThroughput, "solve") ? Json(choice.note) : Json();
 }
 
-/// The scenario in both formats, what is worth a word about it, and what its shares and homes come to.
+/// The scenario in both formats, its notes, and its shares and home resources.
 std::string read(const Call& call, const Said&) {
   const Scenario scenario = scenario_of(call);
   return Json::object({{"json", write_scenario(scenario, FileFormat::kJson)},
@@ -253,7 +253,7 @@ std::string flows(const Call& call, const Said& said) {
   return Json::matrix(values, width).line();
 }
 
-/// The most value of a plan against what its least-served type completes.
+/// The value of a plan against the completions of its least-served type.
 std::string fairness(const Call& call, const Said& said) {
   std::size_t points = 11;
   if (const Node* const node = said.find("points")) points = said.whole(*node, 2, 1000);
@@ -265,7 +265,7 @@ std::string fairness(const Call& call, const Said& said) {
   return Json::object({{"outcome", to_string(trade.outcome)}, {"points", std::move(list)}}).line();
 }
 
-/// What the least-served type has where types complete, and groups do rounds, as given.
+/// The completions of the least-served type for given completions of types and rounds of groups.
 std::string least(const Call& call, const Said& said) {
   const Scenario scenario = scenario_of(call);
   const auto numbers = [&](const char* key, std::size_t count) {
@@ -284,7 +284,7 @@ std::string least(const Call& call, const Said& said) {
   return Json::object({{"least", served}}).line();
 }
 
-/// Events as rows of numbers, which a page reads quickly.
+/// Events as rows of numbers, which a page can read quickly.
 class Recorder : public TraceSink {
  public:
   void event(const TraceEvent& event) override {
@@ -294,7 +294,7 @@ class Recorder : public TraceSink {
   Json::Array events;
 };
 
-/// What happens from the first moment on, and the target that the policy holds.
+/// The first events of a simulation, and the target of the policy.
 std::string replay(const Call& call, const Said& said) {
   const Scenario scenario = static_scenario_of(call);
   SimulateQuestion question;
@@ -322,7 +322,7 @@ std::string replay(const Call& call, const Said& said) {
   return object.line();
 }
 
-/// What only a page asks.
+/// Questions that only a page asks.
 struct Own {
   std::string_view name;
   std::string (*answer)(const Call&, const Said&);

@@ -1,4 +1,4 @@
-// The door between the page and the library: text in, text out.
+// The interface between the page and the library: text in, text out.
 #include <emscripten.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ EM_JS(void, tell_progress, (double share), {
 
 }  // namespace
 
-/// The answer to a question, to be freed by the caller.
+/// The answer to a question; the caller must free it.
 extern "C" EMSCRIPTEN_KEEPALIVE char* allot_answer(const char* command, const char* scenario, int is_json,
                                                    const char* options) {
   const std::string text = allot::wasm::answer({command, scenario, is_json != 0, options, tell_progress});

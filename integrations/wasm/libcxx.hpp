@@ -1,5 +1,5 @@
-// What the standard library of emscripten 3.1.6 lacks of C++20, for the library to compile as it stands.
-// Included before every file of the wasm build; to be dropped with the first emscripten that has these.
+// Parts of C++20 that the standard library of emscripten 3.1.6 lacks. Included before every file of the wasm
+// build; remove it with the first emscripten that has them.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ To bit_cast(const From& from) noexcept {
 #endif
 
 #ifndef __cpp_lib_to_chars
-/// The shortest decimals that read back as the same finite value, as they are or with an exponent: whichever
-/// is shorter.
+/// The shortest decimals that read back as the same finite value, with or without an exponent, whichever is
+/// shorter.
 inline to_chars_result to_chars(char* first, char* last, double value) {
   char scientific[32];
   for (int digits = 0; digits <= 16; ++digits) {
@@ -49,7 +49,7 @@ inline to_chars_result to_chars(char* first, char* last, double value) {
   return {first + result.size(), errc{}};
 }
 
-/// With so many decimals, or significant digits.
+/// With `precision` decimals or significant digits.
 inline to_chars_result to_chars(char* first, char* last, double value, chars_format format, int precision) {
   char text[512];
   const int size =
@@ -62,7 +62,7 @@ inline to_chars_result to_chars(char* first, char* last, double value, chars_for
 
 inline from_chars_result from_chars(const char* first, const char* last, double& value) {
   const std::string text(first, last);
-  // strtod takes more than from_chars: leading space, a plus, hexadecimal digits.
+  // strtod accepts more than from_chars: leading space, a plus sign, hexadecimal digits.
   const std::size_t sign = text.starts_with('-') ? 1 : 0;
   const bool starts = text.size() > sign &&
                       (text[sign] == '.' || (text[sign] >= '0' && text[sign] <= '9') || text[sign] == 'i' ||

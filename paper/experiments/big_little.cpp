@@ -66,7 +66,7 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
        fmt::format("true of a task alone; all tasks on the big core are {} below the optimum, as a core left "
                    "idle is lost",
                    percent(below[0], 1)),
-       // "Always": one system decides against it.
+       // "Always" is refuted by one system.
        below[0].largest > 0.01    ? Verdict::kPartly
        : below[0].count < kEnough ? Verdict::kUndecided
                                   : Verdict::kHolds});

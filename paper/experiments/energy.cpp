@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::array<const char*, 3> kLabels{"equal powers", "random powers", "random, and idle power"};
 
-// A row per power model. Energy per task and energy-delay product: at the throughput optimum, the least of
-// all states, under Best Fit, the mean of all states; and the throughput at the least energy and at the least
-// EDP against the largest.
+// A row per power model. Energy per task and energy-delay product: at the throughput optimum, the minimum
+// over all states, under Best Fit, the mean over all states; and the throughput at the minimum energy and at
+// the minimum EDP against the maximum.
 enum : std::size_t {
   kModel,
   kEnergy,
@@ -137,7 +137,7 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
       "intervals.";
   for (std::size_t model = 0; model < kLabels.size(); ++model) {
     const bool better = fits[model].mean < 0;
-    Verdict verdict = at_most(energies[model], 0.01);  // the least, but for a hundredth
+    Verdict verdict = at_most(energies[model], 0.01);  // the minimum, within one percent
     if (verdict == Verdict::kPartly || verdict == Verdict::kFails) {
       verdict = fits[model].high < 0  ? Verdict::kPartly
                 : fits[model].low > 0 ? Verdict::kFails

@@ -1,4 +1,4 @@
-// Fairness: what the throughput optimum does to the slowest type, and what equal treatment costs.
+// Fairness: the effect of the throughput optimum on the slowest type, and the cost of equal treatment.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Figure 5: MAP's integer throughput against SLSQP's continuous one over the number of resource types, and
-// beyond the paper up to 64 types with `local` and a certified bound.
+// Figure 5: MAP's integer throughput against SLSQP's continuous one over the number of resource types; and,
+// beyond the paper, up to 64 types with `local` and a certified bound.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,11 +22,11 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   Row row{static_cast<double>(k), run_solver("map", system, stop).performance.throughput,
           run_solver("local", system, stop).performance.throughput};
   SolveOptions certify;
-  certify.gap_tolerance = kProvenTo;  // not a time limit: the same bound every time
+  certify.gap_tolerance = kProvenTo;  // not a time limit, so that the bound is the same every time
   row.push_back(*run_solver("exact", system, stop, Objective::kThroughput, certify).upper_bound);
   if (k <= kLargestSlsqp) {
     SolveOptions options;
-    options.settings.set("slsqp_even_start", 0);  // from the diagonal, as MAP
+    options.settings.set("slsqp_even_start", 0);  // from the diagonal, like MAP
     const Solution slsqp = run_solver("slsqp", system, stop, Objective::kThroughput, options);
     row.insert(row.end(), {*slsqp.relaxed_throughput, slsqp.performance.throughput});
   } else {

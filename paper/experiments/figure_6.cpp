@@ -11,11 +11,11 @@ namespace allot::experiments::figure_6 {
 namespace {
 
 constexpr std::array<std::size_t, 10> kSizes{3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-constexpr double kLimit = 20;     // seconds; SLSQP is not asked about larger sizes after it took longer
-constexpr double kWithin = 0.05;  // of each other's throughput
+constexpr double kLimit = 20;            // seconds; after SLSQP took longer, it is not run for larger sizes
+constexpr double kWithin = 0.05;         // of each other's throughput
 constexpr std::size_t kFullSystems = 8;  // at 600 runs
 constexpr std::size_t kUsual = 16;       // the largest size for SLSQP in most units
-constexpr std::size_t kExplorer = 4;     // the unit that goes on until the limit: it takes long
+constexpr std::size_t kExplorer = 4;     // the unit that continues until the limit: it takes long
 constexpr double kOver = -1;             // SLSQP took longer than the limit
 
 enum : std::size_t { kK, kMapSeconds, kLocalSeconds, kSlsqpSeconds, kMapX, kSlsqpX };
@@ -183,7 +183,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
        ratio.y.size() < 2              ? Verdict::kUndecided
        : !(slsqp_growth > map_growth)  ? Verdict::kFails
        : growing                       ? Verdict::kHolds
-       : results.size() < kFullSystems ? Verdict::kUndecided  // a step down among so few may be chance
+       : results.size() < kFullSystems ? Verdict::kUndecided  // with so few samples, one step down may be
+                                                              // chance
                                        : Verdict::kPartly});
   findings.claims.push_back(
       {"section 4.1", "MAP's worst complexity is O(k²)",

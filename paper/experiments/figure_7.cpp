@@ -1,5 +1,5 @@
-// Figure 7: how much closer MIS comes to the desired shares than MAP, and what that costs; `local` and
-// weighted service beside it.
+// Figure 7: how much closer MIS comes to the desired shares than MAP, and its cost; with `local` and weighted
+// service for comparison.
 #include <fmt/format.h>
 
 #include <array>

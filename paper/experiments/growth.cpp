@@ -1,4 +1,4 @@
-// How the time of MAP, `local`, a certificate and enumeration grows with the number of resource types and
+// How the run times of MAP, `local`, a certificate and enumeration grow with the number of resource types and
 // with the number of threads.
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ constexpr double kProvenTo = 1e-5;
 
 constexpr std::array<const char*, 4> kLabels{"MAP", "local", "certify to 0.001%", "enumeration"};
 
-// A row per size: 0 by types, 1 by threads; k; threads; seconds of each method, 0 where it was not asked.
+// A row per size: 0 by types, 1 by threads; k; threads; seconds of each method, 0 if it was not run.
 enum : std::size_t { kBy, kK, kQ, kFirst };
 
 Row measure(double by, const System& system, bool enumerate, const StopLimits& stop) {

@@ -10,7 +10,8 @@
 namespace allot::experiments::lemma_1 {
 namespace {
 
-// A row per discipline: the best state's throughput, what control reaches, and what no policy exceeds.
+// A row per discipline: the throughput of the best state, that of optimal control, and a bound for all
+// policies.
 enum : std::size_t { kFcfs, kBest, kControl, kBound };
 
 Row solve_control(const System& system, bool fcfs, const StopLimits& stop) {
@@ -34,7 +35,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   shape.threads = 9;
   UnitResult result;
   result.rows.push_back(solve_control(random_system(effort, unit, shape), false, stop));
-  // The first of the fcfs systems is one that is known to break the lemma.
+  // The first fcfs system is a known counterexample to the lemma.
   std::vector<double> rates{9.36, 7.65, 8.64, 3.5, 5.04, 4.44};
   if (unit > 0) {
     RandomStream random(sample_seed(effort, Purpose::kState, unit));
@@ -79,7 +80,7 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
                    "by up to {}; on the known counterexample {} against {} tasks/s",
                    broken, fcfs.count, percent(fcfs.largest), number_text(known[kControl], 5),
                    number_text(known[kBest], 5)),
-       // One system decides against it.
+       // One system is enough to refute it.
        broken > 0             ? Verdict::kFails
        : fcfs.count < kEnough ? Verdict::kUndecided
                               : Verdict::kHolds});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<const char*, 6> kSizes{"exponential",   "bounded-pareto", "uniform",
                                             "deterministic", "lognormal",      "hyperexponential"};
-constexpr std::size_t kSimulated = 100;  // units with simulations; the others have the formulas alone
+constexpr std::size_t kSimulated = 100;  // units with simulations; the others use only the formulas
 
 // kind 0: simulation under ps, 1: under fcfs; sizes; simulated; formula.
 // kind 2: the ps-optimal state's throughput under ps; under fcfs; the best under fcfs.
@@ -38,14 +38,14 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   return result;
 }
 
-/// Under each processing order the throughput of one state, and the largest of any.
+/// The throughput of one state under each processing order, and the largest of any state.
 struct Orders {
   double ps = 0;
   double fcfs = 0;
   double best_fcfs = 0;
 };
 
-/// By the formulas: the ps-optimal state of a system small enough to look at every state.
+/// By the formulas: the ps-optimal state of a system that is small enough to enumerate.
 Orders compare_orders(const System& ps) {
   const System fcfs = ps.with_discipline(Discipline::kFcfs);
   Orders orders;
@@ -137,7 +137,7 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   tail.caption =
       fmt::format("{} of {} systems want another state under fcfs; the loss is {} on average and {} at most.",
                   losing, losses.size(), percent(loss), percent(loss.largest, 1));
-  // What one system decides needs no samples.
+  // One system decides this claim, so no samples are needed.
   const Orders pair = compare_orders(System({{.name = "p1"}, {.name = "p2"}},
                                             {{.name = "a", .count = 3}, {.name = "b", .count = 1}},
                                             Rates(2, 2, {10, 5, 5, 1})));

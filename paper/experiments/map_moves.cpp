@@ -1,4 +1,4 @@
-// What bulk moves add to MAP: the paper moves one task at a time.
+// The gain of MAP from bulk moves: the paper moves one task at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Case {
   std::size_t general;
   std::size_t specialized;
   Count threads;
-  double bar;  // what the paper says MAP loses; 0: nothing
+  double bar;  // MAP's loss according to the paper; 0: none
 };
 constexpr std::array<Case, 4> kCases{{{"2 GP + 1 SA", 2, 1, 18, 0.003},
                                       {"2 GP + 2 SA", 2, 2, 32, 0.005},

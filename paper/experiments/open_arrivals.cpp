@@ -19,7 +19,7 @@ constexpr std::size_t kMap = 1;
 
 enum : std::size_t { kLoad, kPolicy, kResponse, kPiled };
 
-/// The largest rate of arrivals in the mix of the counts that any division of time can serve.
+/// The maximum arrival rate, in the mix of the counts, that any time shares can serve.
 double capacity(const System& system, const StopLimits& stop) {
   std::vector<TaskClass> tasks = system.tasks();
   for (TaskClass& task : tasks) {
@@ -32,7 +32,7 @@ double capacity(const System& system, const StopLimits& stop) {
 
 UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   GenerateOptions shape;
-  shape.lowest_rate = 0.1;  // a type that hardly runs anywhere would be the whole story
+  shape.lowest_rate = 0.1;  // a type that hardly runs anywhere would dominate the result
   const System drawn = random_system(effort, unit, shape);
   const double most = capacity(drawn, stop);
   const auto sizes = make_distribution("exponential");
@@ -48,7 +48,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
     for (std::size_t at = 0; at < kPolicies.size(); ++at) {
       const SimulateOptions options = simulation(effort, unit, 10'000, 1'000);
       const SimulationResult s = run_policy(scenario, kPolicies[at], *sizes, options, stop);
-      // Little's law fails over a finite window when the number of tasks only grows.
+      // Little's law fails over a finite window if the number of tasks keeps growing.
       const bool piled = s.population > 1.1 * s.little;
       result.rows.push_back({load, static_cast<double>(at), s.response_time.mean, piled ? 1.0 : 0.0});
     }

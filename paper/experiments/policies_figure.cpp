@@ -16,7 +16,7 @@ constexpr double kThreads = 18;
 
 struct Rival {
   const char* label;
-  const char* policy;  // of the table of built-ins; null: the optimum, held
+  const char* policy;  // name of a built-in; null: the optimum, fixed
 };
 constexpr std::array<Rival, 6> kRivals{{{"BF", "best-fit"},
                                         {"RD", "random"},
@@ -127,7 +127,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
                   "below Opt", "95% half-width", "worst run"}};
   double off = 0;  // largest deviation of a policy's mean X E[T] from 18
   Verdict close = Verdict::kHolds;
-  double residual = 0;  // of the exact identity, largest of all runs
+  double residual = 0;  // of the exact identity, maximum over all runs
   std::vector<double> little_of_all;
   for (std::size_t at = 0; at < kRivals.size(); ++at) {
     const auto mean = [&](std::size_t column) { return summary(metric_of(results, at, column)).mean; };
@@ -175,7 +175,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
                                          results.size(), percent(below[kMap].largest, 1)),
                              at_most(below[kMap], 0.003)});
 
-  Verdict superior = Verdict::kHolds;  // run by run against each rival
+  Verdict superior = Verdict::kHolds;  // run by run, against each rival
   std::string rivals;
   for (std::size_t at = 0; at < kMap; ++at) {
     std::vector<double> gain = metric_of(results, at, kX);

@@ -1,4 +1,4 @@
-// The affinity rule as printed, down a column, leaves nothing to solve: Best Fit is always optimal.
+// With the affinity rule as printed, down a column, there is nothing to solve: Best Fit is always optimal.
 #include <fmt/format.h>
 
 #include <array>

@@ -94,7 +94,7 @@ System with_rates(const System& system, std::vector<double> rates) {
 
 void for_each_state(const System& system, const std::function<void(const Assignment&)>& visit) {
   Assignment state(system.type_count(), system.resource_count());
-  // Places `left` threads of type i on its resources from the at-th on, then the types after it.
+  // Places `left` threads of type i on its resources, starting with number `at`, then the following types.
   const std::function<void(std::size_t, std::size_t, Count)> place = [&](std::size_t i, std::size_t at,
                                                                          Count left) {
     if (i == system.type_count()) return visit(state);
@@ -129,7 +129,7 @@ double cpu_seconds() {
 double time_calls(double spend, const std::function<void()>& call) {
   double calls = 0;
   const double began = cpu_seconds();
-  for (double next = 1;; next *= 2) {  // few looks at the clock
+  for (double next = 1;; next *= 2) {  // few reads of the clock
     for (; calls < next; ++calls) call();
     const double taken = cpu_seconds() - began;
     if (taken >= spend) return taken / calls;
@@ -224,7 +224,7 @@ std::vector<std::size_t> draw(const Effort& effort, std::size_t count, std::size
 
 std::string number_text(double value, int digits) {
   if (value == 0) return "0";
-  // Not in the exponent form that %g falls into for large numbers.
+  // Avoids the exponent form that %g uses for large numbers.
   const int whole = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
   if (whole < -4) return fmt::format("{:.{}g}", value, digits);
   return fmt::format("{:.{}f}", value, std::max(0, digits - whole));

@@ -1,4 +1,4 @@
-// What the experiments share: the random system of a sample, means with their intervals, numbers as text.
+// Shared by all experiments: the random system of a sample, means with their intervals, numbers as text.
 #pragma once
 
 #include <cstddef>
@@ -19,47 +19,47 @@ namespace allot::experiments {
 
 // ---- samples
 
-/// What random numbers are for; each purpose has its own.
+/// The purposes of random numbers; each has its own stream.
 enum class Purpose : std::uint64_t { kSystem = 1, kSimulation, kDraw, kPerturbation, kPower, kState };
 
-/// A seed for one sample of one purpose: pure in its arguments, so that a sample never depends on how many
-/// there are.
+/// The random seed of one sample for one purpose: a pure function of its arguments, so that a sample never
+/// depends on the number of samples.
 std::uint64_t sample_seed(const Effort& effort, Purpose purpose, std::size_t sample);
 
-/// The random system of a sample: `shape` with its own seed. Samples of the same shape are the same systems
-/// in every experiment.
+/// The random system of a sample: `shape` with the sample's own seed. Samples of the same shape are the same
+/// systems in every experiment.
 System random_system(const Effort& effort, std::size_t sample, GenerateOptions shape = {});
 
 /// k resource types, two thirds of them general (rounded up), 2 k^2 threads: the paper's scaling.
 GenerateOptions scaled_shape(std::size_t k);
 
-/// How many samples of an experiment that draws `full` of them at 600 runs; at least `least`.
+/// Number of samples for an experiment with `full` samples at 600 runs; at least `least`.
 std::size_t samples(const Effort& effort, std::size_t full, std::size_t least = 1);
 
-// ---- running things
+// ---- solvers and simulations
 
-/// Runs a solver of the table of built-ins. A search that was stopped throws Stopped.
+/// Runs a built-in solver. Throws Stopped if the search was stopped.
 Solution run_solver(std::string_view solver, const System& system, const StopLimits& stop,
                     Objective objective = Objective::kThroughput, SolveOptions options = {});
-/// The largest throughput, proven, whatever time that takes.
+/// The proven optimum of the throughput, however long it takes.
 Solution optimum(const System& system, const StopLimits& stop);
 
-/// One replication of a policy on one thread. Throws Stopped when it was stopped.
+/// One replication of a policy on one thread. Throws Stopped if it was stopped.
 SimulationResult run_policy(const Scenario& scenario, std::string_view policy, const Distribution& sizes,
                             SimulateOptions options, const StopLimits& stop);
-/// The same for an assignment that is held.
+/// The same for a fixed assignment.
 SimulationResult run_state(const System& system, const Assignment& state, const Distribution& sizes,
                            SimulateOptions options, const StopLimits& stop);
-/// A simulation of so many completions, with the unit's own seed.
+/// Options of a simulation with this many completions, with the unit's own seed.
 SimulateOptions simulation(const Effort& effort, std::size_t unit, std::uint64_t completions,
                            std::uint64_t warmup);
 
-/// CPU seconds that the calling thread has used.
+/// CPU seconds used by the calling thread.
 double cpu_seconds();
-/// CPU seconds of one call: as many calls as take about `spend` seconds, at least one; the mean.
+/// Mean CPU seconds of one call, from at least one call and about `spend` seconds of calls.
 double time_calls(double spend, const std::function<void()>& call);
 
-/// Thrown by the above when the limits came first: the engine throws such a unit away.
+/// Thrown by the functions above when the limits are reached: the engine discards the unit.
 struct Stopped : std::exception {
   const char* what() const noexcept override { return "stopped"; }
 };
@@ -73,13 +73,13 @@ void for_each_state(const System& system, const std::function<void(const Assignm
 // ---- results
 
 using Row = std::vector<double>;
-/// What `value` gives for the rows of all units; rows for which it gives nothing are left out.
+/// The results of `value` for the rows of all units, without rows for which there is none.
 std::vector<double> collect(std::span<const UnitResult> results,
                             const std::function<std::optional<double>(const Row&)>& value);
-/// What `value` gives for the rows with this number in the column.
+/// The results of `value` for the rows with the number `is` in the column.
 std::vector<double> collect(std::span<const UnitResult> results, std::size_t column, double is,
                             const std::function<double(const Row&)>& value);
-/// Likewise for the timing rows.
+/// The same for timing rows.
 std::vector<double> collect_timing(std::span<const UnitResult> results,
                                    const std::function<std::optional<double>(const Row&)>& value);
 
@@ -90,25 +90,25 @@ struct Summary {
   double half_width = 0;
   double low = 0;  ///< the ends of the interval
   double high = 0;
-  double least = 0;  ///< of the values
+  double least = 0;  ///< minimum of the values
   double largest = 0;
 };
 Summary summary(std::span<const double> values);
-/// How many losses are none but for rounding.
+/// The number of losses that are only rounding errors.
 std::size_t without_loss(std::span<const double> losses);
-/// exp of the mean of the logarithms, with the interval of that; values must be positive.
+/// exp of the mean of the logarithms, and the same for the interval; values must be positive.
 Summary geometric(std::span<const double> values);
-/// The middle value; 0 without any.
+/// The median; 0 without values.
 double median(std::vector<double> values);
-/// The exponent b of the power law y = a x^b that fits best (least squares of the logarithms).
+/// The exponent b of the best power law y = a x^b (least squares of the logarithms).
 double growth_exponent(std::span<const double> x, std::span<const double> y);
 
-/// `count` different numbers below `all`, drawn at random, in ascending order.
+/// `count` different random numbers below `all`, in ascending order.
 std::vector<std::size_t> draw(const Effort& effort, std::size_t count, std::size_t all);
 
 // ---- words and numbers
 
-std::string number_text(double value, int digits = 3);        ///< so many significant digits
+std::string number_text(double value, int digits = 3);        ///< with this many significant digits
 std::string percent(double share, int decimals = 2);          ///< 0.0026 -> "0.26%"
 std::string percent(const Summary& share, int decimals = 2);  ///< "0.26% ± 0.05%"
 std::string factor(const Summary& ratio, int digits = 3);     ///< "1.31 (1.25 to 1.37)"
@@ -116,27 +116,25 @@ std::string seconds_text(double seconds);                     ///< "12.3 µs"
 
 Cell text(std::string value);
 Cell number(double value, int digits = 4);
-Cell percent_cell(double share, int decimals = 3);  ///< shown in percent, kept as a share
+Cell percent_cell(double share, int decimals = 3);  ///< shown in percent, stored as a share
 
-/// A chart without series yet.
+/// A chart without series.
 Chart chart_of(Chart::Kind kind, std::string name, std::string title, std::string x_label,
                std::string y_label);
 /// A series of means with their intervals.
 Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale = 1);
 
-// ---- verdicts: what the interval supports, not the mean alone
+// ---- verdicts: based on the interval, not only on the mean
 
-/// kHolds when the interval lies at or below `bar`, or reaches down to it and is narrow (a half-width of at
-/// most a tenth of `bar`); when all of it lies above, kPartly for a mean up to twice `bar` and kFails beyond.
-/// Otherwise, and with fewer than kEnough values, kUndecided.
+/// kHolds if the interval is at or below `bar`, or if it contains `bar` and is narrow (a half-width of at
+/// most a tenth of `bar`). If all of it is above: kPartly for a mean up to twice `bar`, otherwise kFails. In
+/// all other cases, and with fewer than kEnough values, kUndecided.
 Verdict at_most(const Summary& measured, double bar);
-/// The same upwards; kPartly for a mean from half of `bar`.
+/// The same for a lower bound; kPartly for a mean of at least half of `bar`.
 Verdict at_least(const Summary& measured, double bar);
-/// kHolds when the interval lies within `bar` of 0, kFails when all of it lies further away; kUndecided as
-/// above.
+/// kHolds if the interval is within `bar` of 0, kFails if all of it is further away; kUndecided as above.
 Verdict within(const Summary& measured, double bar);
-/// The first of kFails, kUndecided, kPartly and kHolds that is among the two: for claims that say several
-/// things.
+/// The first of kFails, kUndecided, kPartly and kHolds that is one of the two: for claims with several parts.
 Verdict both(Verdict a, Verdict b);
 
 }  // namespace allot::experiments

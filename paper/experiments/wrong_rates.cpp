@@ -1,4 +1,4 @@
-// How much a wrong rate matters: solve with perturbed rates, complete tasks at the true ones.
+// The effect of wrong rates: solve with perturbed rates, complete tasks at the true ones.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@ constexpr std::array<double, 5> kErrors{0, 0.05, 0.1, 0.2, 0.5};
 constexpr std::array<const char*, 3> kSolvers{"map", "local", "exact"};
 constexpr std::array<const char*, 3> kLabels{"MAP", "local", "optimum of the wrong rates"};
 
-// A row per size of the error: what each solver's answer loses against the true optimum, then Best Fit.
+// A row per size of the error: the loss of each solver's answer against the true optimum, then of Best Fit.
 enum : std::size_t { kError, kFirst, kBestFit = 4 };
 
 UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {

@@ -110,8 +110,7 @@ class Explorer {
     }
   }
 
-  /// What there is has doubled: the same again must fit, with room for the tables to grow and for the
-  /// solution.
+  /// The data has doubled: the same amount again must fit, with room for growing tables and for the solution.
   static void check_memory(const Exploration& out) {
     const auto states = static_cast<double>(out.states.size());
     const double words = static_cast<double>(out.states[0].size() * sizeof(Word));

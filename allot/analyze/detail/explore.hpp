@@ -1,4 +1,4 @@
-// All states that can be reached from the start, and what leads from one to the next.
+// All states that can be reached from the start, and the transitions between them.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace allot::detail {
 using Placing = std::function<void(TaskType, const Situation&, std::span<const std::uint32_t> memory,
                                    std::vector<Choice>& out)>;
 
-/// A graph in three levels: state -> completions in it -> states that may follow. Each level lies in one
-/// piece.
+/// A graph in three levels: state -> completions in it -> states that may follow. Each level is stored
+/// contiguously.
 struct Exploration {
   StateTable states;
   std::vector<std::pair<std::uint32_t, double>>
@@ -33,13 +33,13 @@ struct Exploration {
 struct ExploreOptions {
   std::uint64_t max_states = 200'000;
   bool random_start = true;
-  std::size_t memory = 0;                         ///< how many words the policy remembers
+  std::size_t memory = 0;                         ///< the number of words in the policy's memory
   std::function<void(std::uint64_t)> progress{};  ///< called now and then with the number of states so far
 };
 
-/// The distribution over states when the threads have entered the empty system one by one, in a random order
-/// or as listed; then everything reachable from there, by breadth-first search. Throws InvalidModel when
-/// there are more states than allowed. Incomplete when the poll says stop.
+/// The distribution over states after the threads have entered the empty system one by one, in a random order
+/// or as listed; then everything reachable from there, by breadth-first search. Throws InvalidModel if there
+/// are more states than allowed. Incomplete if the poll says stop.
 Exploration explore(const Network& network, const Placing& placing, const ExploreOptions& options,
                     StopPoll& poll);
 

@@ -16,10 +16,10 @@
 namespace allot::detail {
 namespace {
 
-constexpr double kResidual = 1e-12;  ///< what is owed
+constexpr double kResidual = 1e-12;  ///< the promised accuracy
 constexpr double kWanted = 1e-14;    ///< iteration goes on to this: a small residual can hide a larger error
 constexpr int kSweepsBetweenChecks = 8;
-constexpr int kPatience = 4000;  ///< sweeps without a smaller residual, before elimination is tried
+constexpr int kPatience = 4000;  ///< sweeps without a smaller residual before elimination is tried
 constexpr int kPatienceNearTheEnd = 400;
 
 /// Jump probabilities between the states of one component, by the state they lead to.
@@ -65,7 +65,7 @@ Jumps jumps_within(const Generator& chain, const Components& parts, std::uint32_
   return jumps;
 }
 
-/// By how much the equations are missed, against the size of the solution.
+/// The error of the equations, relative to the size of the solution.
 double residual(const Jumps& jumps, const std::vector<double>& b, const std::vector<double>& y) {
   double missed = 0;
   double size = 0;
@@ -82,7 +82,7 @@ void scale_to_one(std::vector<double>& y) {
   for (double& value : y) value /= sum;
 }
 
-/// Gauss-Seidel there and back. `b` empty: the stationary flow, scaled to sum 1. Returns whether it
+/// Gauss-Seidel, forwards and backwards. `b` empty: the stationary flow, scaled to sum 1. Returns whether it
 /// converged.
 bool sweep(const Jumps& jumps, const std::vector<double>& b, std::vector<double>& y, StopPoll& poll,
            int limit) {
@@ -109,7 +109,7 @@ bool sweep(const Jumps& jumps, const std::vector<double>& b, std::vector<double>
   return false;
 }
 
-/// Elimination. State `pinned` is held at 1 (none: size), the others follow.
+/// Solves by elimination. State `pinned` is held at 1 (none: size), the others follow.
 bool eliminate(const Jumps& jumps, const std::vector<double>& b, std::size_t pinned, std::vector<double>& y) {
   const std::size_t n = jumps.size();
   const std::size_t unknowns = pinned < n ? n - 1 : n;
@@ -166,13 +166,13 @@ std::vector<double> stationary(const Jumps& jumps, StopPoll& poll, const LongRun
   const bool large = jumps.size() > options.largest_direct;
   if (!sweep(jumps, {}, y, poll, large ? std::numeric_limits<int>::max() : 32)) {
     if (poll.stopped()) return y;
-    // The state held at 1 should be a frequent one, or the others would be huge.
+    // The state held at 1 should be a frequent one; otherwise the others would be huge.
     const auto pinned = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
     if (!eliminate(jumps, {}, pinned, y)) give_up();
     scale_to_one(y);
     if (residual(jumps, {}, y) > kResidual) give_up();
   }
-  for (std::size_t s = 0; s < y.size(); ++s) y[s] /= jumps.leaving[s];  // from how often to how long
+  for (std::size_t s = 0; s < y.size(); ++s) y[s] /= jumps.leaving[s];  // from visits to time
   scale_to_one(y);
   return y;
 }
@@ -260,7 +260,7 @@ std::vector<ClosedClass> long_run(const Generator& chain,
       }
     }
   }
-  double certain = 0;  // 1, but for rounding
+  double certain = 0;  // 1, up to rounding
   for (const ClosedClass& part : classes) certain += part.chance;
   for (ClosedClass& part : classes) part.chance /= certain;
   return classes;

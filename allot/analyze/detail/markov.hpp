@@ -1,5 +1,5 @@
-// Finite Markov chains in continuous time: closed classes, the chance of ending in each, and the long run
-// within.
+// Finite Markov chains in continuous time: closed classes, the probability of ending in each, and the long
+// run within.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct LongRunOptions {
       3000;  ///< systems of more equations are solved by iteration, if that converges
 };
 
-/// The closed classes and where the chain ends from the start. Balance holds to 1e-12, relatively; throws
-/// InvalidModel when rates are so far apart that it cannot be reached. Incomplete when the poll says stop.
+/// The closed classes and where the chain ends from the start. Balance holds to a relative 1e-12; throws
+/// InvalidModel if rates are so far apart that this cannot be reached. Incomplete if the poll says stop.
 std::vector<ClosedClass> long_run(const Generator& chain,
                                   std::span<const std::pair<std::uint32_t, double>> start, StopPoll& poll,
                                   const LongRunOptions& options = {});

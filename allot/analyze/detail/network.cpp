@@ -54,8 +54,8 @@ Network::Network(const System& system, std::vector<TaskClassInChain> classes, Se
       if (classes_[c].most > 0 && rate_per_unit(c, j) > 0) classes_at_[j].push_back(c);
     }
     const Resource& resource = system.resource(resource_id(j));
-    Count reach =
-        0;  // steps of one sequence share their threads, so this may be too many: then order is kept in vain
+    Count reach = 0;  // steps of one sequence share their threads, so this may be too high; then the order is
+                      // kept needlessly
     for (const std::uint32_t c : classes_at_[j]) reach += classes_[c].most;
     ordered_[j] =
         resource.discipline == Discipline::kFcfs && classes_at_[j].size() > 1 && reach > resource.servers;
@@ -77,7 +77,7 @@ Count Network::population() const noexcept {
 }
 
 double Network::count_states() const {
-  // Each thread of a group sits at one of the places of its steps: C(threads + places - 1, places - 1).
+  // Each thread of a group is at one of the places of its steps: C(threads + places - 1, places - 1).
   double states = 1;
   std::vector<bool> seen(classes_.size(), false);
   for (std::uint32_t c = 0; c < classes_.size(); ++c) {
@@ -215,7 +215,8 @@ void Network::completions(const Content& content, std::vector<Completion>& out) 
   }
 }
 
-/// Each task receives min(1, theta * weight) units, theta such that they sum to what the resource is to work.
+/// Each task receives min(1, theta * weight) servers, with theta chosen so that they sum to the servers that
+/// should work.
 void Network::weighted_completions(const Content& content, std::size_t j,
                                    std::vector<Completion>& out) const {
   struct Share {
@@ -230,7 +231,7 @@ void Network::weighted_completions(const Content& content, std::size_t j,
     const auto tasks = static_cast<double>(content.by_class[at(c, j)]);
     if (tasks > 0 && weight > 0) shares.push_back({c, weight, tasks});
   }
-  // The heaviest tasks are the first to have a whole unit.
+  // The heaviest tasks are the first to have a whole server.
   std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.weight > b.weight; });
   double rest = 0;
   for (auto share = shares.rbegin(); share != shares.rend(); ++share) {

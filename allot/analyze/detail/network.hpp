@@ -1,4 +1,4 @@
-// The closed network as the chain sees it: who is where, who is served, who completes next.
+// The closed network as a Markov chain: where tasks are, which are served, and what completes next.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ struct TaskClassInChain {
   std::uint32_t successor = 0;
   Count entering = 0;  ///< how many tasks of the class enter at the start
   Count most = 0;      ///< how many can be in the system at a time
-  double worth = 1;    ///< of one completion; where types change, of a round, which the last step completes
+  double worth = 1;    ///< of one completion; if types change, of a round, which the last step completes
 };
 
 std::vector<TaskClassInChain> constant_classes(const System& system);
 /// Throws InvalidModel for a sequence that is empty or has a type that can run nowhere.
 std::vector<TaskClassInChain> changing_classes(const System& system, std::span<const ThreadGroup> threads);
 
-/// Uneven sharing (weighted service): weight of one task of each type at each resource, and how many units of
-/// a resource are to work: so many, or all that can.
+/// Uneven sharing (weighted service): the weight of one task of each type at each resource, and how many
+/// servers of a resource should work.
 struct ServiceWeights {
   std::vector<double> by_task;  ///< row-major: type by resource; empty: even sharing
   std::vector<double> units;    ///< of each resource; empty: all
@@ -42,7 +42,7 @@ struct Content {
   std::vector<Count> by_class;  ///< class by resource, row-major
   std::vector<Count> by_type;   ///< type by resource, row-major
   std::vector<Count> totals;    ///< by resource
-  std::vector<Count> served;    ///< class by resource: tasks in service where the order matters
+  std::vector<Count> served;    ///< class by resource: tasks in service, where the order matters
   std::vector<std::vector<std::uint32_t>>
       queues;  ///< classes of the waiting tasks, first come first; ordered only
 };
@@ -54,13 +54,13 @@ struct Completion {
   double rate = 0;
 };
 
-/// Packs and unpacks states, and knows the rates in them, also those that needs make depend on what is
-/// elsewhere; therefore not thread-safe. Under ps, and where nobody can wait or only one
-/// class can be, the counts say everything; at other fcfs resources the state holds who is served and the
-/// queue in its order.
+/// Packs and unpacks states, and computes the rates in them, including those that depend on other resources
+/// through needs; therefore not thread-safe. Under ps, and where no task can wait or only one
+/// class can be, the counts are sufficient; at other fcfs resources, the state holds the tasks in service and
+/// the queue in order.
 class Network {
  public:
-  /// Throws InvalidModel where the counts would not say everything about needs.
+  /// Throws InvalidModel if the counts are not sufficient for the needs.
   Network(const System& system, std::vector<TaskClassInChain> classes, ServiceWeights weights = {});
 
   const System& system() const noexcept { return *system_; }
@@ -71,20 +71,20 @@ class Network {
   /// The number of states without order and memory; may be infinite.
   double count_states() const;
 
-  /// Nobody anywhere.
+  /// No tasks anywhere.
   Content empty() const;
   void pack(const Content& content, std::span<const Word> memory, std::vector<Word>& words) const;
   /// Returns the memory, the rest of the words.
   std::span<const Word> unpack(std::span<const Word> words, Content& content) const;
 
-  /// A task arrives, to be served or to wait.
+  /// A task arrives, and is served or waits.
   void add(Content& content, std::uint32_t task_class, std::size_t resource) const;
-  /// Takes back the last `add`, which was this one.
+  /// Undoes the last `add`, which must have had these arguments.
   void undo_add(Content& content, std::uint32_t task_class, std::size_t resource) const;
   /// A task in service completes and leaves; the first in the queue is served next.
   void remove(Content& content, std::uint32_t task_class, std::size_t resource) const;
 
-  /// What can complete, at which rate, in this state; in the order of resources, then classes.
+  /// The possible completions in this state and their rates, ordered by resource, then class.
   void completions(const Content& content, std::vector<Completion>& out) const;
 
  private:
@@ -93,7 +93,7 @@ class Network {
   }
   std::size_t at(std::size_t c, std::size_t j) const noexcept { return c * resources_ + j; }
   void count(Content& content, std::uint32_t c, std::size_t j, Count change) const;
-  /// Where tasks have needs: the part of full speed that a task of each type has at each resource under ps.
+  /// With needs: the fraction of full speed of a task of each type at each resource under ps.
   std::span<const double> speeds(const Content& content) const;
   void weighted_completions(const Content& content, std::size_t j, std::vector<Completion>& out) const;
 
@@ -103,7 +103,7 @@ class Network {
   std::size_t resources_;
   std::vector<bool> ordered_;
   std::vector<std::vector<std::uint32_t>> classes_at_;  ///< by resource: the classes that can be there
-  mutable std::optional<EvenSharing> sharing_;          ///< where tasks have needs
+  mutable std::optional<EvenSharing> sharing_;          ///< if tasks have needs
   mutable std::vector<double> speeds_;                  ///< scratch of `speeds`
 };
 

@@ -1,4 +1,4 @@
-// States by number: each distinct sequence of words is kept once.
+// States by number: each distinct sequence of words is stored once.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace allot::detail {
 
 using Word = std::uint32_t;
 
-/// Gives numbers 0, 1, 2, ... to sequences of words in the order in which they first come. Open addressing;
-/// the words of all states lie in one piece.
+/// Numbers sequences of words 0, 1, 2, ... in the order of first appearance. Open addressing; the words of
+/// all states are stored contiguously.
 class StateTable {
  public:
   /// The number of the sequence, and whether it is new.

@@ -1,4 +1,4 @@
-// What several questions ask for and refuse, in the same words.
+// Options and checks that several questions share, with the same messages.
 #pragma once
 
 #include <string>
@@ -25,15 +25,15 @@ Option objective_option(Target& objective, std::string help) {
   return word_option("objective", objective, std::move(words), std::move(help));
 }
 
-/// Throws InvalidModel where the work varies over time, which the question does not take.
+/// Throws InvalidModel if the work varies over time, which the question does not support.
 void require_constant_work(const Scenario& scenario, std::string_view question);
 /// Throws InvalidModel unless every type has a priority.
 void require_priorities(const System& system, std::string_view what);
 
 Option policy_option(PolicyChoice& policy);
-/// What policies may be told: an assignment, probabilities, how shares are meant.
+/// The options of policies: an assignment, probabilities, the meaning of shares.
 void add_policy_options(std::vector<Option>& options, PolicyOptions& policy);
-/// Throws InvalidModel where a policy lacks what it needs, or where none takes what was given.
+/// Throws InvalidModel if a policy lacks what it needs, or if no policy uses a given option.
 void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions& told);
 
 }  // namespace allot::ask

@@ -1,4 +1,4 @@
-// A random scenario, to try things on.
+// A random scenario for experiments.
 #pragma once
 
 #include "allot/ask/question.hpp"

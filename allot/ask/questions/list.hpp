@@ -1,4 +1,4 @@
-// What is built in, with a line on each.
+// The built-ins, each with a line of description.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace allot {
 
-/// A thing that a user can name, with a line on it.
+/// Something that a user can name, with a line of description.
 struct Named {
   std::string_view name;
   std::string_view summary;
-  std::string_view parameters;        ///< of a distribution: what it takes, with the defaults
+  std::string_view parameters;        ///< of a distribution: its parameters with their defaults
   std::vector<Objective> objectives;  ///< of a solver: what it can optimise
 };
 
@@ -27,7 +27,7 @@ struct Listing {
 
 Listing builtin_listing();
 
-/// An array for each kind that has entries.
+/// One array per kind that has entries.
 std::string listing_json(const Listing& listing);
 
 }  // namespace allot

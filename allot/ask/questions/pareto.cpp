@@ -7,7 +7,7 @@
 namespace allot {
 namespace {
 
-/// What weighted service reaches, if a quarter of the time is enough to find out.
+/// The result of weighted service, if a quarter of the time is enough for it.
 std::optional<Solution> by_weights(const System& system, SolveOptions options) {
   options.share_done = nullptr;
   if (options.stop.deadline) *options.stop.deadline -= (*options.stop.deadline - Clock::now()) * 3 / 4;

@@ -20,7 +20,7 @@ class ParetoQuestion final : public Question {
 
   // ---- answered
   ParetoFrontier frontier;
-  /// Of even sharing: what weighted service reaches; absent where there was no time.
+  /// For even sharing: the result of weighted service; absent if there was no time.
   std::optional<Solution> weighted;
 
   std::vector<Option> options() override;

@@ -13,7 +13,7 @@
 
 namespace allot {
 
-/// What both questions ask. Progress: `share`.
+/// The common part of both questions. Progress: `share`.
 class SimulationQuestion : public Question {
  public:
   SimulateOptions how;
@@ -25,7 +25,7 @@ class SimulationQuestion : public Question {
 
  protected:
   void add_simulation_options(std::vector<Option>& options);
-  /// `how`, for an answer that begins now.
+  /// `how` for an answer that starts now.
   SimulateOptions begun(const Attendance& attendance) const;
 };
 
@@ -35,7 +35,7 @@ class SimulateQuestion final : public SimulationQuestion {
   SimulationResult result;  ///< answered
 
   std::vector<Option> options() override;
-  /// Throws std::system_error where the trace cannot be written.
+  /// Throws std::system_error if the trace cannot be written.
   void answer(const Attendance& attendance) override;
   std::string json() const override;
 };
@@ -44,17 +44,17 @@ class CompareQuestion final : public SimulationQuestion {
  public:
   /// Asked; empty: all that apply to the scenario.
   std::vector<const PolicyInfo*> policies;
-  bool finds_best = true;  ///< asked: `best`, too
+  bool finds_best = true;  ///< asked: include `best`
 
   // ---- answered
   Comparison comparison;
   std::optional<Solution> best;  ///< the best constant assignment that limited effort finds
 
-  /// Throws InvalidModel where a policy lacks what it needs, or none takes what was given.
+  /// Throws InvalidModel if a policy lacks what it needs, or if no policy uses a given option.
   void check_policies() const;
 
   std::vector<Option> options() override;
-  /// Throws std::system_error where the trace cannot be written.
+  /// Throws std::system_error if the trace cannot be written.
   void answer(const Attendance& attendance) override;
   std::string json() const override;
 };

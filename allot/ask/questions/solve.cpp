@@ -20,7 +20,7 @@ std::vector<std::string_view> solvers_for(std::optional<Objective> objective) {
   return names;
 }
 
-/// What a single solver can be told, as an option. `solvers` are those that it concerns.
+/// A setting of some solvers as an option. `solvers` names them.
 Option option_of(const Setting& setting, const std::string& solvers, Settings& settings) {
   const std::string name(setting.name);
   const std::string help = solvers + ": " + std::string(setting.help);
@@ -70,7 +70,7 @@ const SolverInfo* owner_of(const Settings& given, Objective objective) {
   return owner;
 }
 
-/// Throws InvalidModel for a setting that was given and that the solver does not have.
+/// Throws InvalidModel for a given setting that the solver does not have.
 void refuse_settings_of_others(const Settings& given, const SolverInfo& solver) {
   for (const Setting* setting : all_settings()) {
     if (!given.has(setting->name) || has(solver, setting)) continue;

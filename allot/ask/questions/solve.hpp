@@ -1,4 +1,4 @@
-// Where should each task run? And, with `certify`: how good is that, proven?
+// Where should each task run? And, with `certify`: how good is that answer, with proof?
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace allot {
 
-/// What both questions answer.
+/// The common part of both questions.
 class SolutionQuestion : public Question {
  public:
   // ---- asked
@@ -20,16 +20,17 @@ class SolutionQuestion : public Question {
   SolveOptions how;
   bool explains = false;
   ServiceChoice service;
-  /// Also find what others would reach, to be held against the answer.
+  /// Also find the solutions of other methods, for comparison.
   bool compares = false;
 
   // ---- answered
   Solution solution;
   std::vector<Placement> explanation;
-  std::optional<Solution> best_fit;  ///< every task at home; absent where that is the answer itself
-  std::optional<Solution> fastest;   ///< of a solution that is not for throughput: what would be
-  std::optional<Solution> even;      ///< of a plan: the best that even sharing can do
-  /// The solver did not begin: the solution is none.
+  std::optional<Solution> best_fit;  ///< every task at home; absent if that is the answer itself
+  std::optional<Solution> fastest;   ///< if the solution is not for throughput: the one with maximum
+                                     ///< throughput
+  std::optional<Solution> even;      ///< if the solution is a plan: the best with even sharing
+  /// The solver did not start: there is no solution.
   bool was_refused = false;
 
   std::string json() const override;
@@ -44,7 +45,7 @@ class SolveQuestion final : public SolutionQuestion {
   std::optional<Objective> objective;
   std::string solver;  ///< empty: the default for the objective
 
-  /// The solver and the objective that are meant: the one given decides the other.
+  /// The chosen solver and objective: if only one is given, it determines the other.
   std::pair<const SolverInfo*, Objective> chosen() const;
 
   std::vector<Option> options() override;

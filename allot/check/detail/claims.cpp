@@ -39,7 +39,7 @@ std::string problem_of_placement(const Machine& machine,
   return {};
 }
 
-/// Adds what each type completes at resource j; false where the state has no exact formula.
+/// Adds what each type completes at resource j; false if the state has no exact formula.
 bool add_completions(const Machine& machine, const std::vector<std::vector<std::int64_t>>& assignment,
                      std::size_t j, std::vector<mpq_class>& by_task) {
   const Resource& resource = machine.resources[j];
@@ -96,8 +96,8 @@ std::string problem_of_throughput(const Certificate& certificate) {
   return {};
 }
 
-/// The time shares, all made smaller by one factor until they fit, and each type then slowed down to the
-/// common level, keep the shares exactly: that is what they are worth.
+/// Scaled down by one factor until they fit, with each type then slowed down to the common level, the time
+/// shares keep the shares exactly. This determines their worth.
 std::string problem_of_shares(const Certificate& certificate) {
   const Machine& machine = certificate.machine;
   const auto& time = certificate.claim.time_shares;

@@ -100,8 +100,8 @@ Column::Column(const Machine& machine, const Units& units, std::size_t j, const 
   }
 }
 
-/// The most that the offers are worth when at least `first` and at most `last` places are filled: the lower
-/// bounds first, then by falling key; beyond `first` only what is worth something.
+/// The largest worth of the offers if at least `first` and at most `last` places are filled: the lower bounds
+/// first, then by decreasing key; beyond `first`, only offers with a positive worth.
 mpz_class Column::fill(std::int64_t first, std::int64_t last) {
   mpz_class sum = 0;
   for (std::size_t t = 0; t < offers_.size(); ++t) {
@@ -121,7 +121,8 @@ mpz_class Column::fill(std::int64_t first, std::int64_t last) {
 }
 
 /// Totals from first to last, each task completing at `gain` times min(1, c / first) of a server: exact under
-/// ps and while nobody waits, for one total; too much for larger totals, as their shares are smaller.
+/// ps and while no task waits, for a single total; too high for larger totals, since their shares are
+/// smaller.
 mpz_class Column::linear(std::int64_t first, std::int64_t last, const std::vector<mpz_class>& gain) {
   if (first <= servers_) {
     for (std::size_t t = 0; t < offers_.size(); ++t) offers_[t].key = gain[t] - price_[t];
@@ -173,8 +174,8 @@ void Column::set_slopes(const std::vector<mpz_class>& price) {
 }
 
 /// fcfs with one server and m > 1 tasks completes m / S, S the sum of their seconds; type i completes x_i /
-/// S. Each completion is worth the least worth; what else a type has is paid as if S were as small as it can
-/// be. The former less what is paid is convex in the
+/// S. Each completion is worth the least worth; anything above it is paid as if S had its smallest value. The
+/// former minus what is paid is convex in the
 /// content, so the best content x is one that is cheapest at price + theta seconds for theta = m / S(x)^2:
 /// it suffices to fill by each order that some theta between m / S^2 at the largest and the smallest S gives.
 mpz_class Column::harmonic(std::int64_t total) {
@@ -248,7 +249,7 @@ mpz_class Column::worth(std::int64_t total) {
   return linear(total, total, gain_);
 }
 
-/// No total from first to last is worth more.
+/// An upper bound on the worth of all totals from first to last.
 mpz_class Column::range_worth(std::int64_t first, std::int64_t last) {
   if (fcfs_ && servers_ > 1 && !one_rate_ && last > servers_) return served(first, last);
   return linear(first, last, most_gain_);  // a harmonic mean is at most the arithmetic one
@@ -284,7 +285,7 @@ std::vector<Range> Column::above(const mpz_class& threshold, bool keep_equal) {
     open.pop_back();
     const bool is_single = range.first == range.last;
     if (!is_above(is_single ? worth(range.first) : range_worth(range.first, range.last))) continue;
-    // Huge ranges are not taken apart to the last total: what is kept too much is never wrong.
+    // Huge ranges are not split down to single totals: keeping too many is never wrong.
     if (is_single || (range.last - range.first) < range.first / 1'000'000) {
       if (!kept.empty() && kept.back().last + 1 == range.first) {
         kept.back().last = range.last;

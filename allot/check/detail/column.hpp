@@ -1,7 +1,7 @@
-// What a resource can be worth at given prices, in whole numbers.
+// The largest worth of a resource at given prices, in whole numbers.
 //
-// Everything is a multiple of a tiny unit, so small that rounding to it never matters, and rounded so that a
-// worth is never too small. That is all a proof needs: whatever the prices, the worths bound the truth.
+// Everything is a multiple of a unit so small that rounding to it never matters, and rounded so that a worth
+// is never too small. That is all a proof needs: at any prices, the worths are bounds.
 #pragma once
 
 #include <gmpxx.h>
@@ -37,8 +37,8 @@ struct Units {
   mpz_class up(const mpq_class& value) const;    ///< rounded up
 };
 
-/// Prices in units: of each task (any value is a valid price, so it may be rounded), and premiums as they
-/// are.
+/// Prices in units: of each task (any value is a valid price, so it may be rounded), and premiums, which are
+/// not rounded.
 struct UnitPrices {
   std::vector<mpz_class> task;
   std::vector<mpq_class> premium;
@@ -46,14 +46,14 @@ struct UnitPrices {
   UnitPrices(const Units& units, const Prices& prices);
 };
 
-/// The most that resource j is worth: the worths of completions, plus premiums for them, less the prices of
+/// The largest worth of resource j: the worths of completions, plus premiums for them, minus the prices of
 /// its tasks.
 class Column {
  public:
   Column(const Machine& machine, const Units& units, std::size_t j, const UnitPrices& prices,
          const Domain& domain);
 
-  /// Over all totals of the domain; nothing when it allows no content.
+  /// Over all totals of the domain; nothing if it allows no content.
   std::optional<mpz_class> most();
   /// The totals of the domain whose worth is above the threshold (or not below it: `keep_equal`).
   std::vector<Range> above(const mpz_class& threshold, bool keep_equal);
@@ -84,7 +84,7 @@ class Column {
   std::vector<std::int64_t> lower_;
   std::vector<std::int64_t> room_;
   std::vector<mpz_class> price_;
-  std::vector<mpq_class> premium_;    // for completions, and what the worth is above the least
+  std::vector<mpq_class> premium_;    // for completions, plus the worth above the least worth
   std::vector<mpz_class> gain_;       // (worth + premium) mu, rounded up
   std::vector<mpz_class> most_gain_;  // the same, premiums paid at the fastest rate where a queue may wait
   std::vector<mpz_class> seconds_;    // 1 / mu, rounded down

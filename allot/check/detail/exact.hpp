@@ -1,4 +1,4 @@
-// Numbers of a certificate as the rational numbers that they are.
+// Numbers of a certificate as exact rational numbers.
 #pragma once
 
 #include <gmpxx.h>

@@ -3,10 +3,10 @@
 namespace allot::check::detail {
 namespace {
 
-/// Numbers are counted in units of 2^-kBits. Every operation is off by one unit at most.
+/// Numbers are in units of 2^-kBits. Every operation has an error of at most one unit.
 constexpr unsigned kBits = 256;
-/// All of them together are off by less than this many units, for exponents up to 2^16: about 300 operations,
-/// each taken at most 2^17 times.
+/// The total error is below 2^kErrorBits units for exponents up to 2^16: about 300 operations, each taken at
+/// most 2^17 times.
 constexpr unsigned kErrorBits = 40;
 constexpr int kTerms = 90;  // (1/3)^(2 * 90) is far below a unit
 

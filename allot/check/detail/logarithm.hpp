@@ -1,4 +1,4 @@
-// Logarithms between two rational numbers.
+// Rational lower and upper bounds of logarithms.
 #pragma once
 
 #include <gmpxx.h>

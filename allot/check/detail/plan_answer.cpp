@@ -11,7 +11,7 @@
 namespace allot::check::detail {
 namespace {
 
-/// Sets the problem once; the first is the one that is told.
+/// Checks a plan and reports the first problem.
 class PlanAnswer {
  public:
   explicit PlanAnswer(const PlanCertificate& certificate)
@@ -50,7 +50,7 @@ class PlanAnswer {
       fail("the plan has " + shown(value) + " of " + what + ", below the limit of " + shown(least));
   }
 
-  /// Adds what a row of the plan takes, and returns what it completes.
+  /// Adds what a row of the plan takes, and returns its completions.
   mpq_class serve(std::size_t i, const std::vector<double>& row, mpq_class& threads) {
     mpq_class completed = 0;
     for (std::size_t j = 0; j < row.size(); ++j) {
@@ -81,8 +81,8 @@ class PlanAnswer {
     }
   }
 
-  /// The rounds of a group are those that its scarcest stage completes. The others may complete more by what
-  /// rounding does, as a part of what the machine could complete.
+  /// The rounds of a group are those of its scarcest stage. The other stages may complete slightly more
+  /// because of rounding, as a part of what the machine could complete.
   void add_groups() {
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       const Group& group = plan_.groups[k];
@@ -109,8 +109,8 @@ class PlanAnswer {
     }
   }
 
-  /// Streams are carried in the same part, next to threads all of it: nothing can be done that does not
-  /// arrive.
+  /// The same fraction of every stream is carried, or all of it if there are threads: only what arrives can
+  /// be done.
   void add_arrivals() {
     std::vector<mpq_class> by_stream;
     for (std::size_t s = 0; s < plan_.arrivals.size(); ++s) {
@@ -151,8 +151,8 @@ class PlanAnswer {
     if (plan_.power_cap) keep_power(exact(*plan_.power_cap));
   }
 
-  /// Within a part of what work takes or must save: next to an idle machine that takes much, a part of the
-  /// cap could be all of what is left for work.
+  /// Within a tolerance that is a part of what work takes or must save: if the idle machine takes much, a
+  /// part of the cap could be all that is left for work.
   void keep_power(const mpq_class& cap) {
     const mpq_class left = abs(cap - idle_power(plan_));
     if (watts_ > cap + tolerance() * std::max(left, taken_))
@@ -166,7 +166,7 @@ class PlanAnswer {
     return value;
   }
 
-  /// Completions for each weight, of everybody who takes part in fairness.
+  /// Completions and weight of every party of fairness.
   template <typename Use>
   void for_each_party(Use&& use) const {
     for (std::size_t i = 0; i < counted_.size(); ++i) {
@@ -207,7 +207,7 @@ class PlanAnswer {
     return sum;
   }
 
-  /// What the plan reaches, or at least that.
+  /// What the plan reaches, or a lower bound of it.
   mpq_class reached() {
     switch (certificate_.objective) {
       case PlanObjective::kHeadroom:
@@ -242,7 +242,7 @@ class PlanAnswer {
   const PlanService& service_;
   std::vector<mpq_class> used_;     // per capacity
   std::vector<mpq_class> counted_;  // completions per type, of threads of its own
-  std::vector<mpq_class> all_;      // completions per type, whosever
+  std::vector<mpq_class> all_;      // completions per type, of all work
   std::vector<mpq_class> rounds_;   // per group
   std::optional<mpq_class> carried_;
   mpq_class watts_;

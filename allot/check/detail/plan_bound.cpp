@@ -21,8 +21,8 @@ mpq_class most_in_service(const PlanMachine& plan, std::size_t i, std::size_t j,
   return *most;
 }
 
-/// For any prices, the limits of the rows cost their prices, and what a column gains beyond what it pays is
-/// gained at most as often as the column can be large.
+/// For any prices, the bound is the limits of the rows at their prices, plus each column's gain beyond what
+/// it pays, times the largest value of the column.
 class PlanBound {
  public:
   explicit PlanBound(const PlanCertificate& certificate)
@@ -32,7 +32,7 @@ class PlanBound {
         prices_(certificate.prices),
         gains_(!certificate.claim.infeasible) {}
 
-  /// No plan has more of what is maximised; with an infeasible claim: less than 0 only if there is no plan.
+  /// No plan has a better objective; with an infeasible claim, it is negative only if there is no plan.
   mpq_class bound() {
     pay_rows();
     add_counted();
@@ -86,7 +86,7 @@ class PlanBound {
     }
   }
 
-  /// What all completions of a type gain, whosever they are.
+  /// What every completion of a type gains, for all kinds of work.
   mpq_class common(std::size_t i) const { return exact(prices_.floors[i]) - exact(prices_.shares[i]); }
 
   void add_counted() {
@@ -187,7 +187,7 @@ class PlanBound {
   const PlanMachine& plan_;
   const Machine& machine_;
   const PlanPrices& prices_;
-  bool gains_;  // what is claimed is a bound, not that there is no plan
+  bool gains_;  // the claim is a bound, not that there is no plan
   mpq_class bound_ = 0;
 };
 
@@ -219,8 +219,8 @@ std::string problem_of_conflict(const PlanCertificate& certificate) {
   return {};
 }
 
-/// Prices are of limits that exist, and of the objective's own rows only. With an infeasible claim: of limits
-/// that are named.
+/// Prices must be for limits that exist and for the objective's own rows only. With an infeasible claim, they
+/// must be for named limits.
 std::string problem_of_prices(const PlanCertificate& certificate) {
   const PlanMachine& plan = certificate.machine;
   const PlanPrices& prices = certificate.prices;
@@ -249,7 +249,7 @@ std::string problem_of_prices(const PlanCertificate& certificate) {
   }
   if (prices.power != 0 && !plan.power_cap) return unknown;
   if (prices.power != 0 && !is_named(Kind::kPower, 0)) return unnamed;
-  // With nothing but arrivals, a multiple of them may be carried, unless limits are said to exclude each
+  // With only arrivals, a multiple of them may be carried, unless the claim is that limits exclude each
   // other.
   if (prices.arrivals != 0 && !plan.has_threads() && !claim.infeasible) return unknown;
   if (prices.arrivals > 0 && !is_named(Kind::kArrivals, 0)) return unnamed;

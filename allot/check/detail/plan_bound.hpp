@@ -1,4 +1,4 @@
-// What no plan can exceed, from prices: weak duality on the rows of planned service, in rational numbers.
+// The bound of all plans from prices: weak duality on the rows of planned service, in rational numbers.
 #pragma once
 
 #include <gmpxx.h>
@@ -9,10 +9,10 @@
 
 namespace allot::check::detail {
 
-/// What a machine completes of a type with so many threads (negative: any number) and nothing else to do.
+/// What a machine completes of a type with this many threads (negative: any number) and no other work.
 mpq_class most_alone(const PlanMachine& machine, std::size_t type, std::int64_t threads);
 
-/// What there is of a capacity.
+/// The amount of a capacity.
 mpq_class amount_of(const PlanMachine& machine, std::size_t capacity);
 
 /// The servers of its resource that a task takes there.
@@ -27,12 +27,12 @@ std::vector<mpq_class> shares_of(const Machine& machine);
 /// The weight of a type in fairness; 0: it takes no part.
 mpq_class weight_of(const Task& task);
 
-/// Value per second of the arrivals, all of which are carried.
+/// Value per second of the arrivals if all of them are carried.
 mpq_class value_of_arrivals(const PlanMachine& machine);
 
 mpq_class idle_power(const PlanMachine& machine);
 
-/// What is wrong with the prices; empty when they prove the claim.
+/// What is wrong with the prices; empty if they prove the claim.
 std::string problem_of_bound(const PlanCertificate& certificate);
 
 }  // namespace allot::check::detail

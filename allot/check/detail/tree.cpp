@@ -12,7 +12,7 @@
 namespace allot::check::detail {
 namespace {
 
-/// Everything that an assignment in one part may be: per resource.
+/// The possible contents of each resource in one part.
 using Domains = std::vector<Domain>;
 
 Domains everything(const Machine& machine) {
@@ -33,7 +33,7 @@ Domains everything(const Machine& machine) {
   return domains;
 }
 
-/// What is left of the domains with at most `at` tasks, or with more.
+/// Restricts the domains to at most `at` tasks, or to more.
 void cut(Domains& domains, const Split& split, bool low) {
   Domain& domain = domains[split.resource];
   if (split.task) {
@@ -65,7 +65,7 @@ bool is_empty(const Domains& domains) {
 
 /// Throughput: sum_i lambda_i N_i - sum_i pi_i floor_i + the most that each resource is worth bounds every
 /// assignment in the domains; with one total of one resource in place of its best, every assignment with that
-/// total. What is not above the claim is struck out.
+/// total. Totals that are not above the claim are struck out.
 class ThroughputProof {
  public:
   explicit ThroughputProof(const Certificate& certificate)
@@ -95,7 +95,7 @@ class ThroughputProof {
       most.push_back(*best);
       sum += *best;
     }
-    // No throughput is negative: without a feasible assignment there is none to keep but those >= 0.
+    // No throughput is negative: for an infeasible claim, only totals with a bound >= 0 are kept.
     const mpz_class limit = claim_.infeasible ? mpz_class(0) : at_most_;
     for (std::size_t j = 0; j < domains.size(); ++j) {
       domains[j].totals = columns[j].above(limit - (sum - most[j]), claim_.infeasible);
@@ -110,8 +110,8 @@ class ThroughputProof {
   mpz_class at_most_;
 };
 
-/// Shares: with a price y_i per completion of type i such that sum_i y_i p_i >= 1, every time shares f and
-/// counts n with f <= n have
+/// Shares: with prices y_i per completion of type i and sum_i y_i p_i >= 1, all time shares f and counts n
+/// with f <= n satisfy
 ///
 ///     X <= sum_j z_j c_j - sum_i phi_i floor_i - sum_j delta_j d_j
 ///          + sum_i max over n_i of sum_j n_ij (max(0, (y_i + phi_i) mu_ij - z_j) + delta_j)
@@ -129,7 +129,7 @@ class ShareProof {
     for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
       level += mpq_class(prices.task[i]) * mpq_class(*machine_.tasks[i].priority);
     }
-    if (level < weight_) return;  // such prices bound nothing
+    if (level < weight_) return;  // such prices prove no bound
     mpq_class sum = 0;
     for (std::size_t j = 0; j < domains.size(); ++j) {
       sum += mpq_class(prices.unit[j]) * mpq_class(static_cast<long>(machine_.resources[j].servers));
@@ -152,7 +152,7 @@ class ShareProof {
   static std::int64_t least_total(const Domain& domain) { return domain.totals.front().first; }
   static std::int64_t largest_total(const Domain& domain) { return domain.totals.back().last; }
 
-  /// The threads of type i where they are worth most; nothing when they cannot all be placed.
+  /// The largest worth of the threads of type i; nothing if they cannot all be placed.
   std::optional<mpq_class> best_row(std::size_t i, const mpq_class& per_completion, const Prices& prices,
                                     const Domains& domains) const {
     std::vector<std::pair<mpq_class, std::int64_t>> offers;  // worth of a thread, how many more

@@ -7,7 +7,7 @@
 
 namespace allot::check::detail {
 
-/// What is wrong with the tree; empty when it proves the claim.
+/// What is wrong with the tree; empty if it proves the claim.
 std::string problem_of_tree(const Certificate& certificate);
 
 }  // namespace allot::check::detail

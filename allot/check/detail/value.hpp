@@ -1,5 +1,4 @@
-// A JSON document as a reader of certificates sees it: every value knows where it stands, and what is not as
-// it must be is said with the place.
+// A JSON document for the readers of certificates: every value knows its place, and errors name the place.
 #pragma once
 
 #include <cmath>
@@ -16,14 +15,14 @@ namespace allot::check::detail {
 
 using Json = nlohmann::json;
 
-/// What a certificate may count to: as scenario files.
+/// The largest count in a certificate, the same as in scenario files.
 inline constexpr std::int64_t kMostTasks = 1'000'000'000;
 
 class Problem : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A value of the file and where it stands.
+/// A value of the file and its place.
 class Value {
  public:
   Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
@@ -79,7 +78,7 @@ class Value {
   std::string path_;
 };
 
-/// What `read` makes of the text of a certificate, or none and what is wrong with it. `Answer` is made of
+/// The result of `read` for the text of a certificate, or none and the problem. `Answer` is constructed from
 /// both.
 template <typename Answer, typename Read>
 Answer read_text(std::string_view text, const Read& read) {

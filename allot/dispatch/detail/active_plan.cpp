@@ -6,7 +6,7 @@
 namespace allot::detail {
 namespace {
 
-/// Numbers of a memory in a line of the cache.
+/// The number of memory values in a cache line.
 constexpr std::size_t kInLine = kCacheLine / sizeof(std::uint32_t);
 
 std::vector<Count> counts_of(const System& system) {
@@ -15,8 +15,7 @@ std::vector<Count> counts_of(const System& system) {
   return counts;
 }
 
-/// Whether every type can go to the same resources in both: then what a policy remembers has kept its
-/// meaning.
+/// Whether every type can go to the same resources in both: then a policy's memory keeps its meaning.
 bool same_choices(const System& a, const System& b) {
   if (a.type_count() != b.type_count() || a.resource_count() != b.resource_count()) return false;
   for (const TaskType i : a.types()) {
@@ -27,7 +26,7 @@ bool same_choices(const System& a, const System& b) {
   return true;
 }
 
-/// Each slot begins where the one before it would be after one decision, so that threads with a task each do
+/// Each slot begins where the previous one would be after one decision, so that threads with one task each do
 /// not all begin at the same resource.
 void spread_memory(ActivePlan& active, const Policy& policy, const System& system) {
   Situation nothing;
@@ -64,7 +63,8 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   active->remembered = policy->memory_size();
   active->types = system.type_count();
   if (info.remembers_by_type && active->remembered > 0)
-    active->memory_stride = (active->remembered + 2 * kInLine - 1) / kInLine * kInLine;  // a line between two
+    active->memory_stride =
+        (active->remembered + 2 * kInLine - 1) / kInLine * kInLine;  // a cache line between two
   active->memory = std::vector<std::atomic<std::uint32_t>>(active->memory_of(kOwnSlots) + active->remembered);
   if (before != nullptr && before->memory.size() == active->memory.size() &&
       same_choices(before->plan->system, system)) {

@@ -1,4 +1,4 @@
-// A plan together with the policy that carries it out: what every placement reads.
+// A plan and the policy that carries it out, as every placement reads them.
 #pragma once
 
 #include <algorithm>
@@ -14,27 +14,26 @@
 
 namespace allot::detail {
 
-/// Pairs whose counts a placement copies to the stack.
+/// At most this many counts of pairs are copied to the stack by a placement.
 inline constexpr std::size_t kOnStack = 1024;
 
 struct ActivePlan {
   std::shared_ptr<const Plan> plan;
-  const Policy* policy = nullptr;  ///< the plan's, as all that follows
+  const Policy* policy = nullptr;  ///< the plan's, like all members below
   std::size_t types = 0;
   std::size_t resources = 0;
-  std::vector<std::uint8_t> can_go;                ///< whether a type can run anywhere
-  bool shows_work = false;                         ///< it looks at sizes
-  bool is_small = false;                           ///< what a placement looks at fits on the stack
-  std::size_t remembered = 0;                      ///< numbers in the policy's memory
-  std::size_t memory_stride = 0;                   ///< to that of the next slot; 0: all threads share one
+  std::vector<std::uint8_t> can_go;  ///< whether a type can run anywhere
+  bool shows_work = false;           ///< the policy looks at sizes
+  bool is_small = false;             ///< the counts for a placement fit on the stack
+  std::size_t remembered = 0;        ///< values in the policy's memory
+  std::size_t memory_stride = 0;     ///< distance to the memory of the next slot; 0: all threads share one
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
 
   std::size_t memory_of(std::size_t slot) const noexcept { return memory_stride * std::min(slot, kOwnSlots); }
 };
 
 /// Makes the policy for the system and lets it solve for the system's counts: may take as long as
-/// `options.solve` allows. What `before` remembers is carried over where it fits. Throws InvalidModel as the
-/// policy does.
+/// `options.solve` allows. Keeps the memory of `before` if it fits. Throws InvalidModel as the policy does.
 std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& policy, const System& system,
                                              PolicyOptions options, std::uint64_t number,
                                              const ActivePlan* before);

@@ -1,4 +1,4 @@
-// Something for each slot of threads that has been used.
+// One value for each slot of threads that has been used.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace allot::detail {
 
-/// Values are put in and stay. What threads of a slot did to theirs is not missed by who goes through all of
-/// them later: a slot is marked before there is a value to find in it.
+/// Values are only added. A later pass over all values misses none: a slot is marked before its value becomes
+/// visible.
 template <typename Value, template <typename> typename Atomic = std::atomic, std::size_t kSize = kSlots>
 class BySlot {
  public:
@@ -27,7 +27,7 @@ class BySlot {
 
   /// Null: there is none yet.
   Value* of(std::size_t slot) const noexcept { return values_[slot].load(std::memory_order_acquire); }
-  /// The slot's from now on: this one, or that of a thread which was quicker.
+  /// Returns the slot's value from now on: this one, or that of a thread that was quicker.
   Value* put(std::size_t slot, std::unique_ptr<Value> value) noexcept {
     marks_[slot / 64].fetch_or(std::uint64_t{1} << (slot % 64), std::memory_order_relaxed);
     Value* present = nullptr;
@@ -47,7 +47,7 @@ class BySlot {
     return others == 0;
   }
 
-  /// Goes through all that are there, but for one.
+  /// Visits all values, except that of one slot.
   class Iterator {
    public:
     Iterator(const BySlot& all, std::size_t except) noexcept : all_(&all), except_(except), left_(marks()) {
@@ -63,7 +63,7 @@ class BySlot {
         }
         value_ = all_->of(64 * word_ + static_cast<std::size_t>(std::countr_zero(left_)));
         left_ &= left_ - 1;
-      } while (value_ == nullptr);  // it is just being put in
+      } while (value_ == nullptr);  // another thread is just adding it
       return *this;
     }
     bool operator==(std::default_sentinel_t) const noexcept { return value_ == nullptr; }

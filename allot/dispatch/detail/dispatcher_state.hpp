@@ -1,5 +1,5 @@
-// What a dispatcher consists of. Its methods are in dispatcher.cpp (every task), dispatcher_changes.cpp (what
-// changes) and dispatcher_plans.cpp (what is known and planned).
+// The state of a dispatcher. Its methods are in dispatcher.cpp (for every task), dispatcher_changes.cpp
+// (changes) and dispatcher_plans.cpp (estimates and plans).
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ struct Dispatcher::State {
   void count(const Ticket& ticket, std::uint64_t more, Mine mine) noexcept;
   void count_by_slot(const Ticket& ticket, std::uint64_t more, Mine mine) noexcept;
   float expected_ns(TaskType i, ResourceId j, Mine mine) noexcept;
-  /// A place that was not taken from what a decision saw. By slot, its ticket counts.
+  /// Counts a place that no decision has taken. If tasks are counted by slot, the ticket does it.
   void count_place(TaskType i, ResourceId j) noexcept {
     if (!by_slot) counts.places.add(i, j);
   }
@@ -54,7 +54,7 @@ struct Dispatcher::State {
   }
 
   // ---- planning: dispatcher_plans.cpp
-  /// What is known, locked for a change: the one way to it. The planner is woken once the lock is free again.
+  /// Locks `known` for a change; the only way to change it. Wakes the planner after unlocking.
   class Change {
    public:
     explicit Change(State& state) : state_(state), lock_(state.mutex) {}
@@ -84,7 +84,7 @@ struct Dispatcher::State {
   const PolicyInfo& policy;
   const Looks looks = policy.looks_at;
   const bool by_slot = detail::counts_by_slot(looks);
-  const Situation nothing{};  ///< to copy, which is quicker than to make one
+  const Situation nothing{};  ///< copied, which is faster than constructing one
   Clock::time_point made;
   StopFlag stop_solving{false};
   /// Where the planner's latest solve of `planned` ended.
@@ -92,19 +92,19 @@ struct Dispatcher::State {
   std::uint64_t plans = 0;
   std::atomic<std::uint64_t> published{1};  ///< the number of the present plan
   Clock::time_point planned;                ///< when the present plan was made
-  bool hasty = false;                       ///< it was made quickly, and there may be a better one
+  bool hasty = false;                       ///< the plan was made quickly, and there may be a better one
 
   detail::SharedCounts counts;
-  std::mutex mutex;  ///< over what follows: never held while solving
+  std::mutex mutex;  ///< guards `known` and `active`; never held while solving
   detail::KnownSystem known;
   detail::Published<detail::ActivePlan> active;
 
   std::mutex solve_mutex;  ///< one solve at a time
-  std::mutex wake_mutex;   ///< over what follows
+  std::mutex wake_mutex;   ///< guards the members below
   std::condition_variable awake;
   bool woken = false;
   bool stopping = false;
-  std::atomic<bool> tasks_ended{false};  ///< since the look before
+  std::atomic<bool> tasks_ended{false};  ///< since the previous look
   std::thread planner;
 };
 

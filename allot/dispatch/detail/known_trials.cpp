@@ -7,28 +7,28 @@
 namespace allot::detail {
 namespace {
 
-/// And on to so many while its few samples differ so much that their interval is this wide: one that a busy
-/// moment has made long would turn the plan round, and nothing would put it right again.
+/// Trials continue up to kLearntAtLast completions while the interval is wider than kWideInterval: a sample
+/// that a busy moment has made long would reverse the plan, and nothing would correct it.
 constexpr double kLearntAtLast = 5;
 constexpr double kWideInterval = 2;
-/// A pair so many times slower than the type's fastest is left to the budget for exploration; when only its
-/// first completion is known, which often is slow, so many times, and when one more is.
+/// A pair that is slower than the type's fastest by more than kHopeless is left to the exploration budget.
+/// After its first completion, which is often slow, the factor is kHopelessFirst; after two, kHopelessSecond.
 constexpr double kHopeless = 10;
 constexpr double kHopelessFirst = 300;
 constexpr double kHopelessSecond = 30;
-/// A rate is fresh for so many completions of all pairs.
+/// A rate is fresh for this many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
-/// A pair that is not used any more, or never was, is tried again after so many completions of all pairs
-/// (`kSoon`), then after twice as many, and so on for so many times: the machine may have been busy when its
-/// rate was seen.
+/// A pair that is not in use is tried again after kSoon completions of all pairs, then after twice as many,
+/// and so on, up to kRetries times: the machine may have been busy when its rate was measured.
 constexpr std::uint64_t kRetries = 4;
-/// For so few times, and not if it is so many times slower than the type's fastest, unless the rate has just
-/// changed.
+/// Unless its rate has just changed, a pair is tried again at most kFewRetries times, and only if it is at
+/// most kNear times slower than the type's fastest.
 constexpr std::uint64_t kFewRetries = 3;
 constexpr double kNear = 3;
-/// Nor before so many times what a try takes of the servers there, then twice as much, and so on: where many
-/// fast tasks are completed, so many completions are a moment, and slow tries would take much of the time.
-/// Except where the type would have an edge over another if it had been seen so many times too slow.
+/// It also waits until its resource has had kServerTimePerTry times the server time of a trial, then twice as
+/// much, and so on: with many fast tasks, kSoon completions take only a moment, and slow trials would take
+/// much of the time. It does not wait if the type would have an edge over another type at kTooSlowSeen times
+/// its measured speed.
 constexpr double kServerTimePerTry = 8;
 constexpr double kTooSlowSeen = 8;
 
@@ -53,9 +53,9 @@ void KnownSystem::ask_for_trials(double now) {
   for (const ResourceId j : resource_ids()) {
     if (presence[index(j)] == Presence::kHere) servers += static_cast<double>(resources[index(j)].servers);
   }
-  // Each resource has its part of the budget, by its servers: else a pair that is slow on the one device that
-  // others are fast on would take the time of all the rest from there. Those that the plan does not use share
-  // it.
+  // Each resource has its part of the budget, by its servers: otherwise a pair that is slow on the only
+  // device where others are fast could use the whole budget there. The pairs of a resource that the plan does
+  // not use share its part.
   budgets.assign(resources.size(), 0);
   for (const ResourceId j : resource_ids()) {
     double idle_pairs = 0;
@@ -100,7 +100,8 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest, double 
   }
   if (rest < kFresh) return false;
   if ((candidate.explored_seconds + known.seconds()) * servers > budgets[index(j)]) return false;
-  // Where servers have time to spare, few tasks of the type may have none: they would be fast elsewhere.
+  // Servers may have time to spare although the few tasks of the type have none: they would be fast
+  // elsewhere.
   double explored = known.seconds();
   double busy = 0;
   for (const ResourceId k : resource_ids()) {
@@ -131,7 +132,7 @@ bool KnownSystem::may_belong(TaskType i, ResourceId j) const {
   return !any;
 }
 
-/// A task that holds a part of something keeps up to that part of the machine from its work.
+/// A task that holds a part of a capacity may keep that part of the machine from its work.
 double KnownSystem::servers_kept_busy(TaskType i, ResourceId j) const {
   double servers = 0;
   for (const Resource& resource : resources) servers += static_cast<double>(resource.servers);

@@ -1,4 +1,4 @@
-// How many tasks of each type are at each resource, for threads that decide by them at the same time.
+// How many tasks of each type are at each resource, for threads that make decisions concurrently.
 #pragma once
 
 #include <array>
@@ -13,17 +13,16 @@
 
 namespace allot::detail {
 
-/// No resource: a value that is cheaper to return than an `optional`, which is written in two parts and read
-/// as one.
+/// No resource: cheaper to return than an `optional`, which is written in two parts and read as one.
 inline constexpr ResourceId kNowhere = resource_id(0xffff'ffff);
 
 /// A cell for each pair counts the places of its tasks. A place that a thread frees stays in the cell, and
-/// the thread's slot *holds* it, one for each type: if the next task of the type goes there, no other thread
-/// has anything to do with it. So the tasks of a pair are what its cell counts less the places that are held.
+/// the thread's slot *holds* it, one for each type: if the thread's next task of the type goes there, no
+/// other thread is involved. So the tasks of a pair are the count of its cell minus the held places.
 ///
-/// Every change is one atomic step on one word. A held place is taken by whoever swaps it for nothing; a cell
-/// grows only if it still is what the decision saw. So threads that decide at the same time never fill a
-/// resource beyond what one of them found right; `interleavings_test.cpp` goes through all orders of steps.
+/// Every change is one atomic step on one word. A thread takes a held place by swapping it for nothing; a
+/// cell grows only if it still has the value that the decision saw. So concurrent decisions never fill a
+/// resource beyond what one of them found right; `interleavings_test.cpp` checks all orders of steps.
 template <template <typename> typename Atomic = std::atomic>
 class Places {
  public:
@@ -40,7 +39,7 @@ class Places {
       tasks -= held(s, i).load(std::memory_order_relaxed) == index(j) + 1 ? 1 : 0;
     return tasks;
   }
-  /// The same where no place is ever held.
+  /// The same if no place is ever held.
   const Atomic<Count>& cell(TaskType i, ResourceId j) const noexcept { return cells_(i, j); }
 
   void add(TaskType i, ResourceId j, Count tasks = 1) noexcept {
@@ -49,12 +48,13 @@ class Places {
   void remove(TaskType i, ResourceId j, Count tasks = 1) noexcept {
     cells_(i, j).fetch_sub(tasks, std::memory_order_relaxed);
   }
-  /// False if there are not so many any more.
+  /// Adds a task if the cell still counts `tasks`; otherwise false.
   bool add_to(TaskType i, ResourceId j, Count tasks) noexcept {
     return cells_(i, j).compare_exchange_strong(tasks, tasks + 1, std::memory_order_relaxed);
   }
 
-  /// As `remove`, but the slot holds the place, if it is a thread's own and holds none of the type.
+  /// Like `remove`, but the slot holds the place if the slot belongs to one thread and holds none of the
+  /// type.
   void leave(TaskType i, ResourceId j, std::size_t slot) noexcept {
     if (!is_own(slot)) return remove(i, j);
     Atomic<std::uint32_t>& mine = held(slot, i);
@@ -65,8 +65,8 @@ class Places {
     mine.store(static_cast<std::uint32_t>(index(j) + 1), std::memory_order_relaxed);
   }
 
-  /// One more task of the type, where `decide()` says when `row` has the tasks of the type at each resource;
-  /// none if what it says is no resource. After some tries it is counted however many others have come
+  /// Adds one task of the type where `decide()` says, given the tasks of the type at each resource in `row`;
+  /// none if the answer is not a resource. After some retries, the task is counted even if others have come
   /// meanwhile.
   template <typename Decide>
   [[gnu::always_inline]] ResourceId take(TaskType i, std::span<Count> row, std::size_t slot,
@@ -97,7 +97,8 @@ class Places {
       }
       const ResourceId j = decide();
       if (index(j) >= row.size()) return j;
-      // All take the held place of the lowest slot: of two that saw the same places, one decides again.
+      // All threads take the held place of the lowest slot: of two that saw the same places, one decides
+      // again.
       std::size_t holder = 0;
       while (holder < used && seen[holder] != index(j) + 1) ++holder;
       if (holder < used ? swap_for_nothing(held(holder, i), seen[holder]) : add_to(i, j, row[index(j)]))
@@ -120,7 +121,7 @@ class Places {
   const Atomic<std::uint32_t>& held(std::size_t slot, TaskType i) const noexcept {
     return held_[slot * lines_ + index(i) / kPerLine].held[index(i) % kPerLine];
   }
-  /// Not nothing, nor at a resource that came later than the plan whose row this is.
+  /// Whether there is a place, at a resource that the plan of this row already has.
   static bool is_in(std::span<Count> row, std::uint32_t place) noexcept { return place - 1 < row.size(); }
   static bool swap_for_nothing(Atomic<std::uint32_t>& held, std::uint32_t place) noexcept {
     return held.compare_exchange_strong(place, 0, std::memory_order_relaxed);

@@ -14,10 +14,10 @@
 
 namespace allot::detail {
 
-/// A thread with a slot of its own pins the value it reads, and leaves it pinned: while nobody has replaced
-/// it, the next look costs two loads. The others announce themselves in their slot, look, and leave. A value
-/// that has been replaced is kept until it is pinned nowhere, and every shared slot was seen without a reader
-/// since. (Pinning or announcing, looking, replacing and checking are sequentially consistent, so no reader
+/// A thread with its own slot pins the value that it reads and leaves it pinned: until it is replaced, the
+/// next read costs two loads. Other threads announce themselves in their shared slot, read, and leave. A
+/// replaced value is kept until it is pinned nowhere and every shared slot has been seen without a reader
+/// since. (Pinning or announcing, reading, replacing and checking are sequentially consistent, so no reader
 /// can be missed.)
 template <typename Value, template <typename> typename Atomic = std::atomic, std::size_t kOwn = kOwnSlots,
           std::size_t kShared = kSharedSlots>
@@ -43,7 +43,7 @@ class Published {
   };
 
   explicit Published(std::unique_ptr<Value> first) : value_(first.release()) {}
-  /// Nobody may be reading any more.
+  /// No thread may still be reading.
   ~Published() { delete value_.load(std::memory_order_relaxed); }
   Published(const Published&) = delete;
   Published& operator=(const Published&) = delete;
@@ -56,7 +56,7 @@ class Published {
     reclaim();
   }
 
-  /// Frees what no reader can hold any more. One writer at a time.
+  /// Frees values that no reader can still hold. One writer at a time.
   void reclaim() {
     for (std::size_t at = 0; at < retired_.size();) {
       if (is_held(retired_[at])) {
@@ -68,7 +68,7 @@ class Published {
     }
   }
 
-  /// For the writer, who needs no announcement.
+  /// For the writer, which needs no announcement.
   Value& current() noexcept { return *value_.load(std::memory_order_relaxed); }
 
  private:
@@ -83,7 +83,8 @@ class Published {
     std::bitset<kShared> quiet;  ///< shared slots that were seen without a reader
   };
 
-  /// What was pinned before is not free while it is pinned, so it is the present value if it looks like it.
+  /// A pinned value cannot be freed, so if the pinned pointer equals the present one, it is the present
+  /// value.
   Value* pin(std::size_t slot) const noexcept {
     Atomic<Value*>& mine = pins_[slot].value;
     Value* value = value_.load(std::memory_order_acquire);

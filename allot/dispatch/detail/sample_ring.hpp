@@ -21,8 +21,8 @@ struct Sample {
   bool explores = false;
 };
 
-/// A queue of fixed size: any number of threads put in, one takes out, nobody waits. (Vyukov's bounded queue:
-/// each slot says by a running number whether it is free or full, and for which round.)
+/// A queue of fixed size: any number of threads add, one takes, none waits. (Vyukov's bounded queue: a
+/// running number in each slot says whether it is free or full, and for which round.)
 template <typename Item, std::size_t kSize, template <typename> typename Atomic = std::atomic>
 class Ring {
  public:
@@ -32,7 +32,7 @@ class Ring {
     for (std::size_t at = 0; at < kSize; ++at) slots_[at].turn.store(at, std::memory_order_relaxed);
   }
 
-  /// False when it is full. `alone`: no other thread puts in.
+  /// False if it is full. `alone`: no other thread adds.
   bool put(const Item& item, bool alone = false) noexcept {
     std::uint64_t at = head_.load(std::memory_order_relaxed);
     for (;;) {
@@ -48,12 +48,12 @@ class Ring {
         slot.turn.store(at + 1, std::memory_order_release);
         return true;
       }
-      if (turn < at) return false;  // last round's is still there
+      if (turn < at) return false;  // the item of the last round is still there
       at = head_.load(std::memory_order_relaxed);
     }
   }
 
-  /// False when it is empty, or the next one is just being put in. One thread at a time.
+  /// False if it is empty, or if the next item is just being added. One thread at a time.
   bool take(Item& item) noexcept {
     Slot& slot = slots_[tail_ % kSize];
     if (slot.turn.load(std::memory_order_acquire) != tail_ + 1) return false;

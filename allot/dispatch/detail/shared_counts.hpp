@@ -1,4 +1,4 @@
-// What all threads of a dispatcher share: how many tasks are where, and where the next may go.
+// What all threads of a dispatcher share: how many tasks are at each resource, and where the next may go.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,15 @@ namespace allot::detail {
 /// Whether tasks of a type may go to a resource.
 enum class Access : std::uint8_t {
   kClosed,   ///< no
-  kTryOnly,  ///< only a task sent to find out whether it works again
+  kTryOnly,  ///< only a task that tests whether it works again
   kOpen,
 };
 
-/// Counters of one slot: see `add_to`. They are modulo 2^64, so that a thread may take away what another has
+/// Counters of one slot: see `add_to`. They are modulo 2^64, so that a thread may subtract what another has
 /// added.
 struct alignas(kCacheLine) Tally {
  private:
-  /// Other threads read loads, so nothing else lies in their cache lines, nor beside what says where they
-  /// are.
+  /// Other threads read loads, so nothing else shares their cache lines, nor that of the vector itself.
   static constexpr std::size_t kApart = kCacheLine / sizeof(std::uint64_t);
   std::vector<std::atomic<std::uint64_t>> loads_;
 
@@ -44,45 +43,45 @@ struct alignas(kCacheLine) Tally {
 
   struct OfPair {
     std::atomic<std::uint64_t> completions{0};
-    std::atomic<std::uint64_t> tasks{0};  ///< placed, less those that left: see `counts_by_slot`
+    std::atomic<std::uint64_t> tasks{0};  ///< placed minus left: see `counts_by_slot`
   };
 
   alignas(kCacheLine) std::atomic<std::uint64_t> placed{0};
   std::atomic<std::uint64_t> explored{0};
   std::atomic<std::uint64_t> unseen{0};
-  std::atomic<std::uint64_t> open_starts{0};  ///< ns: of all placed, less those of all ended
-  std::atomic<std::uint64_t> responses{0};    ///< ns, of all ended
+  std::atomic<std::uint64_t> open_starts{0};  ///< ns: sum over all placed minus sum over all ended
+  std::atomic<std::uint64_t> responses{0};    ///< ns, sum over all ended
   std::atomic<std::uint64_t> draws{0};        ///< blocks of random numbers given out by a shared slot
   PerPair<OfPair> pairs;
   SampleRing samples;
 
-  /// Decisions after which loads of other slots are read again, whatever the host takes for the time.
+  /// After this many decisions, the loads of other slots are read again, whatever time the host passes.
   static constexpr int kMostUnread = 64;
 
-  // Of an own slot: only its thread looks at them.
+  // For a slot of one thread: only that thread uses these members.
   RandomStream random;
-  std::vector<Count> others;         ///< sums of the loads of all other slots, as they were
-  std::uint64_t others_read_ns = 0;  ///< at this time
-  int decisions = kMostUnread;       ///< since then
+  std::vector<Count> others;         ///< sums of the loads of all other slots when last read
+  std::uint64_t others_read_ns = 0;  ///< time of that read
+  int decisions = kMostUnread;       ///< decisions since then
 
-  /// Of a resource and those after it, what the policy looks at: tasks, or nanoseconds of work.
+  /// What the policy looks at for this resource and those after it: tasks, or nanoseconds of work.
   std::atomic<std::uint64_t>* loads(ResourceId first = resource_id(0)) noexcept {
     return &loads_[kApart + index(first)];
   }
 };
 
-/// Whether tasks are counted by slot: where no decision looks at the tasks of a pair.
+/// Whether tasks are counted by slot, because no decision looks at the tasks of a pair.
 constexpr bool counts_by_slot(Looks looks) noexcept {
   return looks == Looks::kNothing || looks == Looks::kTotals || looks == Looks::kWork;
 }
 
-/// A tally for each slot that has been used. Made when it is used first.
+/// A tally for each slot that has been used, made at its first use.
 class Tallies {
  public:
   Tallies(std::size_t types, std::size_t resources, std::uint64_t seed)
       : types_(types), resources_(resources), seed_(seed), spare_(make(kOwnSlots)) {}
 
-  /// Null if there is no memory for it, but never for the first shared slot.
+  /// Null if there is no memory for it; never for the first shared slot.
   Tally* of(std::size_t slot) noexcept {
     if (Tally* const made = tallies_.of(slot)) return made;
     return make_one(slot);
@@ -116,8 +115,8 @@ class Tallies {
   std::unique_ptr<Tally> spare_;
 };
 
-/// Fixed room for types and resources, so that nothing ever moves. Every cell is an atomic of its own: what
-/// is read of several cells is of about the same moment.
+/// Fixed room for types and resources, so that nothing ever moves. Every cell is a separate atomic: values
+/// read from several cells are from about the same moment.
 class SharedCounts {
  public:
   SharedCounts(std::size_t type_room, std::size_t resource_room, std::uint64_t seed)
@@ -138,8 +137,8 @@ class SharedCounts {
   std::atomic<std::size_t> resources{0};
 
   Places<> places;
-  /// Tasks of a pair, in the form of an atomic. Those of slots are of about the same moment: a task may seem
-  /// to have ended before it was placed.
+  /// The tasks of a pair, with the interface of an atomic. The numbers of slots are from about the same
+  /// moment: a task may seem to have ended before it was placed.
   struct Tasks {
     const SharedCounts& counts;
     TaskType type;
@@ -159,12 +158,12 @@ class SharedCounts {
   void set_access(TaskType i, ResourceId j, Access access) noexcept {
     access_(i, j).store(access, std::memory_order_relaxed);
   }
-  /// Tasks that wait for no resource in particular.
+  /// Tasks that wait without being bound to a resource.
   std::atomic<Count>& waiting(TaskType i) noexcept { return waiting_[i]; }
   std::atomic<Count>& servers(ResourceId j) noexcept { return servers_[j]; }
   std::atomic<bool>& lost(ResourceId j) noexcept { return lost_[j]; }
 
-  /// Trials: pairs that the planner asks to have tried, one task each.
+  /// Trials: pairs that the planner wants to try with one task each.
   void ask_for_trial(TaskType i, ResourceId j) noexcept {
     word(i, j).fetch_or(bit(j), std::memory_order_relaxed);
   }
@@ -180,7 +179,7 @@ class SharedCounts {
     }
     return false;
   }
-  /// Takes one of the type; `kNowhere`: there is none.
+  /// Takes a trial of the type; `kNowhere`: there is none.
   [[gnu::noinline]] ResourceId take_trial(TaskType i) noexcept {
     for (std::size_t w = 0; w < words_; ++w) {
       std::atomic<std::uint64_t>& trials = trials_[index(i) * words_ + w];
@@ -202,7 +201,7 @@ class SharedCounts {
   }
   static std::uint64_t bit(ResourceId j) noexcept { return std::uint64_t{1} << (index(j) % 64); }
 
-  std::size_t words_;  ///< of 64 trials, for each type
+  std::size_t words_;  ///< words of 64 trials per type
   PerPair<std::atomic<std::uint64_t>> failures_;
   PerPair<std::atomic<Access>> access_;
   std::vector<std::atomic<std::uint64_t>> trials_;

@@ -8,19 +8,20 @@
 namespace allot::detail {
 namespace {
 
-/// Every pair of a mix counts at least so much of the mix: a slow one must be explained, too.
+/// Every pair has at least this part of the weight of its mix: a slow pair must be explained, too.
 constexpr double kLeastWeight = 0.25;
-/// An error beyond this counts less than by its square: the machine may have been disturbed.
+/// An error beyond this counts less than its square: the machine may have been disturbed.
 constexpr double kHuber = 0.2;
-/// How much the errors of pairs count beside that of the throughput of the whole mix.
+/// The weight of the errors of pairs relative to that of the throughput of the whole mix.
 constexpr double kPairs = 0.5;
-/// Errors below this are noise of any clock: a fit is no better for making them smaller.
+/// Errors below this are noise of the clock: making them smaller does not improve a fit.
 constexpr double kNoise = 1e-3;
 constexpr double kLeastNeed = 0.005;
-constexpr double kMostNeed = 1;  // more would slow a task that is alone, which is what its rate says already
-/// What a pair that needs nothing may begin to need.
+constexpr double kMostNeed = 1;  // more would slow a task that is alone, but its rate already includes that
+/// The first needs to try for a pair that needs nothing yet.
 constexpr double kFirstNeeds[] = {0.03, 0.08, 0.2, 0.5};
-/// How far a need moves at a time, from the first step on; the fit ends when the last brings nothing.
+/// The factors by which a need changes per step, from first to last; the fit ends when the last factor brings
+/// nothing.
 constexpr double kFirstStep = 1.6;
 constexpr double kLastStep = 1.01;
 constexpr int kMostSweeps = 60;
@@ -87,7 +88,7 @@ SharingDescent::SharingDescent(const SharingMixes& mixes, std::span<const double
   residuals_.resize(residuals);
 }
 
-/// Those of the mixes that have the pair that was changed; the rest stays as it is.
+/// Recomputes only the mixes with the changed pair; the rest stays as it is.
 void SharingDescent::find_residuals(const Needs& needs, std::optional<std::size_t> changed,
                                     std::vector<double>& out) const {
   Filling filling(needs, mixes_.pairs().size());
@@ -100,13 +101,13 @@ void SharingDescent::find_residuals(const Needs& needs, std::optional<std::size_
   }
 }
 
-/// The logarithm of the error that is left, and what each need costs: it must explain as much as the
-/// information criterion of Schwarz asks for. The rate of a pair is what suits its residuals best.
+/// The logarithm of the remaining error, plus a cost per need: a need must explain as much as Schwarz's
+/// information criterion demands. The rate of a pair is the one that fits its residuals best.
 double SharingDescent::score(const std::vector<double>& residuals, const Needs& needs,
                              std::vector<double>* rates) const {
   const std::size_t pairs = mixes_.pairs().size();
   std::vector<double> centre(pairs, 0.0);
-  for (int pass = 0; pass < 4; ++pass) {  // reweighted: first the mean, then without those far off
+  for (int pass = 0; pass < 4; ++pass) {  // reweighted: first the mean, then with less weight for outliers
     std::vector<double> sum(pairs, 0.0);
     std::vector<double> weight(pairs, 0.0);
     for (std::size_t k = 0; k < mixes_.size(); ++k) {
@@ -157,7 +158,7 @@ double SharingDescent::start_at(Needs needs) {
   return score_;
 }
 
-/// The change is in `needs`; back to what it was, which the caller knows, is for the caller.
+/// The change is already in `needs`; if it is not kept, the caller must undo it.
 bool SharingDescent::keep_if_better(Needs& needs, std::optional<std::size_t> changed) {
   trial_ = residuals_;
   find_residuals(needs, changed, trial_);
@@ -186,7 +187,7 @@ bool SharingDescent::improve_all(std::size_t r, double factor) {
   return false;
 }
 
-/// What a pair takes of two capacities, the other way round, and of both.
+/// Tries to swap a pair's needs of two capacities, and to need both.
 bool SharingDescent::exchange(std::size_t pair) {
   bool is_better = false;
   for (std::size_t r = 0; r + 1 < needs_.size(); ++r) {
@@ -244,8 +245,8 @@ SharingModel SharingDescent::from(const SharingModel& start) {
   return model();
 }
 
-/// Starts: one more capacity on which the pairs of some resources draw so much that it is just overdrawn when
-/// all of them are full.
+/// Starts: one more capacity, which the pairs of some resources just overdraw when all these resources are
+/// full.
 SharingModel SharingDescent::best(std::size_t capacities, const SharingModel* smaller) {
   const std::size_t pairs = mixes_.pairs().size();
   constexpr std::size_t kMostSets = 15;  // of resources

@@ -1,4 +1,5 @@
-// The search behind `fit_sharing`: needs that explain mixes best, by descent along one need at a time.
+// The search behind `fit_sharing`: finds the needs that explain mixes best, by descent along one need at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +13,23 @@
 
 namespace allot::detail {
 
-/// Numbers by pair as `SharingMixes` numbers them.
+/// Values by pair, in the numbering of `SharingMixes`.
 struct SharingModel {
-  std::vector<std::vector<double>> needs;  ///< of each capacity, of which there is 1
-  std::vector<double> rates;               ///< at full speed; 0: not seen
+  std::vector<std::vector<double>> needs;  ///< of each capacity, all of amount 1
+  std::vector<double> rates;               ///< at full speed; 0: unknown
 };
 
-/// What was measured, for the pairs that are in some mix.
+/// The measurements, for the pairs that occur in some mix.
 class SharingMixes {
  public:
   explicit SharingMixes(std::span<const MixMeasurement> mixes);
 
-  /// A pair of which tasks ended in a mix.
+  /// A pair whose tasks ended in a mix.
   struct Seen {
     std::size_t pair;
     double log_seconds;  ///< mean time of a task in service
     double share;        ///< of the completions of the mix
-    double weight;       ///< of its error, which sums to 1 over the mix
+    double weight;       ///< of its error; sums to 1 over the mix
   };
   struct Mix {
     std::vector<double> in_service;  ///< by pair
@@ -43,7 +44,7 @@ class SharingMixes {
   double most_at(ResourceId j) const noexcept { return most_at_[j]; }
   std::size_t resources() const noexcept { return most_at_.size(); }
 
-  /// |predicted / measured - 1| for the throughput of a mix; nothing where the model has no rate for it.
+  /// |predicted / measured - 1| for the throughput of a mix; nothing if the model has no rate for it.
   std::optional<double> error(const SharingModel& model, std::size_t k) const;
 
  private:
@@ -52,15 +53,15 @@ class SharingMixes {
   PerResource<double> most_at_;
 };
 
-/// Of the mixes, each as often as `times` says: 0 leaves it out. Looks at both for as long as it lives.
+/// Uses each mix as often as `times` says; 0 leaves it out. Both must outlive this object.
 class SharingDescent {
  public:
   SharingDescent(const SharingMixes& mixes, std::span<const double> times);
 
-  /// The best that was found for so many capacities from several starts, of which `smaller`, the best for one
-  /// capacity less, is one; never worse than it.
+  /// The best model with `capacities` capacities, from several starts. One of them is `smaller`, the best
+  /// model with one capacity less; the result is never worse than it.
   SharingModel best(std::size_t capacities, const SharingModel* smaller);
-  /// The best near a model.
+  /// The best model near `start`.
   SharingModel from(const SharingModel& start);
 
  private:
@@ -79,10 +80,10 @@ class SharingDescent {
 
   const SharingMixes& mixes_;
   std::span<const double> times_;
-  std::vector<std::size_t> begin_;  // of each mix's residuals
+  std::vector<std::size_t> begin_;  // where each mix's residuals begin
   double counted_ = 0;              // mixes
   Needs needs_;
-  std::vector<double> residuals_;  // log of seconds at full speed, for all that was seen
+  std::vector<double> residuals_;  // log of seconds at full speed, for all pairs seen
   std::vector<double> trial_;
   double score_ = 0;
 };

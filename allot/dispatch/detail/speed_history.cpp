@@ -5,7 +5,7 @@
 namespace allot::detail {
 namespace {
 
-/// No model is so sure of itself that a task counts less than this part of its time.
+/// No model is reliable enough to count less than this part of a task's time.
 constexpr double kSlowest = 1e-3;
 
 double believable(double speed) noexcept { return std::clamp(speed, kSlowest, 1.0); }
@@ -37,7 +37,7 @@ void SpeedHistory::record(double now, std::span<const double> speeds) {
   times_.push_back(now);
 }
 
-/// Every second look of the older half goes.
+/// Removes every second record of the older half.
 void SpeedHistory::thin_out() {
   std::size_t kept = 0;
   for (std::size_t look = 0; look < looks(); ++look) {
@@ -52,7 +52,7 @@ void SpeedHistory::thin_out() {
   done_.resize(kept * pairs_);
 }
 
-/// The integral up to a time; before the first look and after the last the speed is theirs.
+/// The integral up to a time; before the first record and after the last, the speed is constant.
 double SpeedHistory::done(std::size_t pair, double time) const noexcept {
   const auto after = std::upper_bound(times_.begin(), times_.end(), time);
   if (after == times_.begin()) return done_[pair] - (times_.front() - time) * speeds_[pair];

@@ -1,4 +1,4 @@
-// How fast tasks ran, by the model, while they ran: for telling what they would have taken at full speed.
+// How fast tasks ran over time, by the model: tells what they would have taken at full speed.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,18 @@
 
 namespace allot::detail {
 
-/// The speeds of all pairs over time, as parts of full speed: looked at now and then, and taken to change
-/// evenly in between. What is long ago is remembered less finely. Not thread-safe. Allocates only while it
-/// grows to its limit.
+/// The speeds of all pairs over time, as parts of full speed: recorded now and then, and interpolated
+/// linearly in between. Older records are kept less densely. Not thread-safe. Allocates only while it grows
+/// to its limit.
 class SpeedHistory {
  public:
-  static constexpr std::size_t kMost = 256;  ///< looks that are remembered
+  static constexpr std::size_t kMost = 256;  ///< at most this many records are kept
 
-  /// The speeds now, one for each pair. With another number of pairs than before it starts anew. Time never
-  /// goes back.
+  /// The speeds now, one for each pair. Starts anew if the number of pairs has changed. Time never goes back.
   void record(double now, std::span<const double> speeds);
 
-  /// Seconds at full speed that do what a task of the pair did in the `busy` seconds up to `end`. All of them
-  /// where nothing is known.
+  /// Seconds that a task of the pair would have needed at full speed for its work in the `busy` seconds up to
+  /// `end`. Without records, `busy`.
   double at_full_speed(std::size_t pair, double end, double busy) const noexcept;
 
  private:

@@ -10,7 +10,7 @@ std::size_t shared_slot() noexcept {
   return kOwnSlots + sharers.fetch_add(1, std::memory_order_relaxed) % kSharedSlots;
 }
 
-/// Gives the slot back when the thread ends. What the thread does after that is in a shared one.
+/// Gives the slot back when the thread ends. After that, the thread uses a shared slot.
 struct SlotOwner {
   SlotOwner() noexcept {
     const std::size_t own = slots.take();

@@ -1,4 +1,4 @@
-// Which part of what all threads write is the calling thread's.
+// The slot of the calling thread in data that all threads write.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace allot::detail {
 
-/// Slots that belong to one thread for as long as it lives, which writes there without atomic read-modify-
-/// write; and slots for all threads beyond these, each of which several threads may have.
+/// Own slots belong to one thread for its lifetime, which writes there without atomic read-modify-write. All
+/// further threads share the other slots.
 inline constexpr std::size_t kOwnSlots = 64;
 inline constexpr std::size_t kSharedSlots = 8;
 inline constexpr std::size_t kSlots = kOwnSlots + kSharedSlots;
@@ -18,11 +18,11 @@ inline constexpr std::size_t kCacheLine = 64;
 /// Whether one thread alone writes to the slot.
 constexpr bool is_own(std::size_t slot) noexcept { return slot < kOwnSlots; }
 
-/// Who has the own slots. What a thread wrote to its slot is seen by the thread that has it next.
+/// Which own slots are taken. The next thread with a slot sees what the previous one wrote there.
 template <template <typename> typename Atomic = std::atomic>
 class SlotBook {
  public:
-  /// The lowest one that is free; `kOwnSlots`: none is.
+  /// The lowest free slot; `kOwnSlots`: none is free.
   std::size_t take() noexcept {
     std::uint64_t taken = taken_.load(std::memory_order_relaxed);
     for (;;) {
@@ -41,16 +41,16 @@ class SlotBook {
   Atomic<std::uint64_t> taken_{0};
 };
 
-/// Of the calling thread; `kSlots`: it has none yet.
+/// The slot of the calling thread; `kSlots`: it has none yet.
 inline constinit thread_local std::size_t slot_of_thread = kSlots;
 std::size_t take_thread_slot() noexcept;
 
-/// The calling thread's, from its first call to its end.
+/// The calling thread's slot, from its first call to its end.
 inline std::size_t this_slot() noexcept {
   return slot_of_thread < kSlots ? slot_of_thread : take_thread_slot();
 }
 
-/// Adds to a counter of a slot. Returns what it was.
+/// Adds to a counter of a slot. Returns the previous value.
 [[gnu::always_inline]] inline std::uint64_t add_to(std::atomic<std::uint64_t>& counter, std::uint64_t by,
                                                    std::size_t slot) noexcept {
   if (!is_own(slot)) [[unlikely]]

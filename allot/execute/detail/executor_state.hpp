@@ -1,4 +1,4 @@
-// What an executor consists of. Its methods are in executor.cpp (tasks and ends) and executor_servers.cpp
+// The state of an executor. Its methods are in executor.cpp (tasks and ends) and executor_servers.cpp
 // (servers and time).
 #pragma once
 
@@ -15,32 +15,32 @@
 namespace allot {
 
 struct Executor::State {
-  /// What a server is at. Whoever hands it a turn changes it under the lock of the feed.
+  /// The phase of a server. The thread that hands it a turn changes it under the lock of the feed.
   enum Phase : std::uint32_t {
-    kAwake,   ///< it works, or looks out for work
-    kAsleep,  ///< it is to be woken
-    kHanded,  ///< a turn is there
+    kAwake,   ///< it works, or polls for work
+    kAsleep,  ///< it sleeps and must be woken
+    kHanded,  ///< it has been handed a turn
     kStop,
   };
 
-  /// Tasks that a server is given at once, at most.
+  /// Maximum tasks that a server is given at once.
   static constexpr Count kMostTogether = 64;
 
-  /// A thread, and the turn it has.
+  /// A thread and its current turn.
   struct alignas(64) Server {
     std::atomic<std::uint32_t> phase{kAwake};
-    /// Those of `tasks` that have not begun: from (high half) to (low half). The server takes the first, and
-    /// who finds it held up takes all.
+    /// The range of `tasks` that have not begun: from (high half) to (low half). The server takes the first;
+    /// a thread that finds the server held up takes all.
     std::atomic<std::uint32_t> range{0};
     std::atomic<std::uint64_t> turn_number{0};
     TaskFeed::Turn turn;  ///< changed under the lock of the feed
     std::array<Task*, kMostTogether> tasks{};
-    std::uint64_t seen_turn = 0;  ///< the timekeeper's
+    std::uint64_t seen_turn = 0;  ///< the turn that the timekeeper saw last
     int core = -1;
     std::thread thread;
   };
 
-  /// While it lives, the thread is one that runs tasks or callbacks.
+  /// While it lives, the current thread counts as one that runs tasks or callbacks.
   class Mine {
    public:
     explicit Mine(const State& state) noexcept;
@@ -80,7 +80,7 @@ struct Executor::State {
   // ---- ends
   void ended(std::size_t tasks) noexcept;
   bool wait_until(std::optional<Clock::time_point> end);
-  /// Those who waited for room go on once there is some of it.
+  /// Threads that wait for room continue once at most this many tasks are pending.
   std::size_t room() const noexcept {
     return options.backlog - std::min(options.backlog, std::max<std::size_t>(1, options.backlog / 4));
   }
@@ -88,18 +88,18 @@ struct Executor::State {
   void stop() noexcept;
 
   const ExecutorOptions options;
-  const std::vector<ExecutorSetup::OneKind> kinds;  ///< whose functions tasks look at
+  const std::vector<ExecutorSetup::OneKind> kinds;  ///< they own the functions that tasks point to
   std::unique_ptr<TaskFeed> feed;
   std::vector<std::size_t> first_server;  ///< by resource
   std::deque<Server> servers;
 
   alignas(64) std::atomic<std::size_t> pending{0};
   std::atomic<bool> closed{false};
-  alignas(64) std::atomic<bool> has_lookout{false};  ///< a server without work looks out for some
+  alignas(64) std::atomic<bool> has_lookout{false};  ///< a server without work polls for some
   alignas(64) std::atomic<Task*> returned{nullptr};
-  alignas(64) std::mutex store_mutex;  ///< over what follows
+  alignas(64) std::mutex store_mutex;  ///< guards `free_tasks` and `store`
   Task* free_tasks = nullptr;
-  std::deque<Task> store;  ///< which never moves them
+  std::deque<Task> store;  ///< a deque never moves its elements
 
   std::mutex end_mutex;
   std::condition_variable is_over;
@@ -114,7 +114,7 @@ struct Executor::State {
 
   std::mutex time_mutex;
   std::condition_variable time_changed;
-  std::atomic<bool> keeps_time{false};  ///< the timekeeper looks by itself
+  std::atomic<bool> keeps_time{false};  ///< the timekeeper wakes up at every tick
   std::atomic<bool> hands_several{false};
   bool stopping = false;
   std::thread timekeeper;

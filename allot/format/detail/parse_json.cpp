@@ -1,4 +1,4 @@
-// JSON by events, which show duplicate keys and nesting as they come.
+// Parses JSON by events, which show duplicate keys and nesting as they occur.
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_set>

@@ -10,9 +10,9 @@
 #include "allot/format/detail/parse.hpp"
 #include "allot/format/duration.hpp"
 
-// toml++ states as assertions what malformed text can break ("[!]" is enough), before the branches that
-// report it. In debug builds they would abort, in release builds they are assumptions that let the compiler
-// drop those branches. So it is compiled without either, whatever the build.
+// toml++ asserts conditions that malformed text can break ("[!]" is enough) before the branches that report
+// them. In debug builds these assertions would abort; in release builds they are assumptions that let the
+// compiler drop those branches. So every build compiles it without assertions and without assumptions.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
 #define TOML_EXCEPTIONS 0
@@ -37,10 +37,10 @@ std::vector<Diagnostic> too_deep(const std::string& source, std::size_t line) {
   return {{place, "is nested more than " + std::to_string(kMaxNesting) + " levels deep"}};
 }
 
-/// Walks over the text as the parser will, strings and comments aside, and measures how deep brackets and
-/// dotted keys nest: the parser itself bounds brackets only, and destroys its tree by recursion. Returns the
-/// line where a value is nested too deep, or 0. Beyond a syntax error the answer has no meaning, but nor has
-/// the text.
+/// Walks over the text as the parser will, except for strings and comments, and measures how deep brackets
+/// and dotted keys nest: the parser itself bounds brackets only, and destroys its tree by recursion. Returns
+/// the line where a value is nested too deep, or 0. Beyond a syntax error the answer has no meaning, but
+/// neither has the text.
 class NestingScan {
  public:
   explicit NestingScan(std::string_view text) : text_(text) {}
@@ -102,7 +102,8 @@ class NestingScan {
   std::vector<std::size_t> dots_{0};
 };
 
-/// Raised by the conversion: tables under headers can nest deeper than any one line of text shows.
+/// Converts the tree. `line_too_deep` is set here, too: tables under headers can nest deeper than any single
+/// line of text shows.
 struct Converter {
   std::size_t line_too_deep = 0;
 
@@ -171,7 +172,7 @@ struct Converter {
   }
 };
 
-/// "; there is no division in TOML: write 20": of the first number after which there is a stroke.
+/// "; there is no division in TOML: write 20": for the first number that is followed by a slash.
 std::string division_hint(std::string_view line) {
   constexpr std::string_view kNumber = "0123456789.eE";
   for (std::size_t at = line.find('/'); at != std::string_view::npos; at = line.find('/', at + 1)) {
@@ -190,12 +191,12 @@ std::string division_hint(std::string_view line) {
   return {};
 }
 
-/// "; text stands in quotes: name = "cpu"" where that is what a line that cannot be read lacks.
+/// "; text stands in quotes: name = "cpu"" if that is what a line that cannot be parsed lacks.
 std::string quote_hint(std::string_view text, std::size_t line) {
   for (std::size_t k = 1; k < line && !text.empty(); ++k)
     text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
   text = text.substr(0, text.find('\n'));
-  // What word processors make of quotes.
+  // The quotes that word processors insert.
   for (const std::string_view curly : {"\u201c", "\u201d", "\u2018", "\u2019", "\u201e"}) {
     if (text.find(curly) != std::string_view::npos) return "; quotes are straight in TOML: \" or '";
   }
@@ -217,7 +218,7 @@ std::string quote_hint(std::string_view text, std::size_t line) {
   std::string_view key = text.substr(0, sign);
   key.remove_prefix(std::min(key.find_first_not_of(" \t"), key.size()));
   key = key.substr(0, key.find_last_not_of(" \t") + 1);
-  // Only of keys that take text: elsewhere a number may be meant.
+  // Only for keys that take text: elsewhere a number may be meant.
   constexpr std::array<std::string_view, 18> kTexts = {
       "name",   "kind",    "discipline", "home",   "task",  "resource", "inputs", "inputs_from", "command",
       "output", "timeout", "directory",  "launch", "title", "scenario", "field",  "label",       "rule"};

@@ -1,4 +1,4 @@
-// A matrix of a document, types by resources: bare, or under its key as the command prints it.
+// A matrix of a document, types by resources: bare, or under its key, as the command prints it.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace allot::detail {
 
-/// The node that holds the matrix: the root, or what it has under `key`. Names beside it that are not the
-/// system's are reported, and so is everything but one row per task type, with null as the answer.
+/// The node that holds the matrix: the root, or its value under `key`. Reports names beside it that are not
+/// the system's. Null, and a problem, unless there is one row per task type.
 const Node* find_matrix(const Node& root, std::string_view key, const System& system, Problems& problems);
 
-/// The entries of the row of type i; none, and a problem, when there is not one per resource.
+/// The entries of the row of type i. Empty, and a problem, unless there is one per resource.
 std::span<const Node> matrix_row(const Node& matrix, const System& system, TaskType i,
                                  std::string_view of_what, Problems& problems);
 

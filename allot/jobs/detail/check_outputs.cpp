@@ -12,7 +12,7 @@
 namespace allot::detail {
 namespace {
 
-constexpr std::size_t kMostClashes = 5;  // outputs that meet, before the rest is only counted
+constexpr std::size_t kMostClashes = 5;  // clashes that are reported in full; the rest is only counted
 
 }  // namespace
 

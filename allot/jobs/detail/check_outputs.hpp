@@ -1,4 +1,4 @@
-// Whether the tasks of a job keep out of each other's way.
+// Checks that the tasks of a job do not overwrite each other's files.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace allot::detail {
 
-/// Two tasks that write the same file would undo each other's work; one that writes elsewhere would undo
-/// that of somebody else.
-/// `nodes`: where the file gives the output of each task type; null where it gives none.
+/// Reports tasks that write the same file, because they would undo each other's work, and tasks that write
+/// outside the job's folder without permission.
+/// `nodes`: the output of each task type in the file; null if it has none.
 void check_outputs(const Job& job, std::span<const Node* const> nodes, Problems& problems);
 
 }  // namespace allot::detail

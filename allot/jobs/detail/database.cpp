@@ -11,10 +11,10 @@ namespace allot::detail {
 namespace {
 
 constexpr int kPatienceMilliseconds = 10'000;
-/// Of one row; the longest text that is written is a command of 1 MiB.
+/// Of one row; the longest text that we write is a command of 1 MiB.
 constexpr int kLongestRow = 16 << 20;
 
-/// Whoever made the file may have meant harm.
+/// The file may be malicious.
 void distrust(sqlite3* handle) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -30,7 +30,7 @@ void distrust(sqlite3* handle) {
   sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
 }
 
-/// Everything in the database that has a definition, with that definition.
+/// The definitions of everything in the database.
 std::vector<std::string> schema_of(const Database& database) {
   std::vector<std::string> out;
   Statement rows(database,
@@ -76,8 +76,8 @@ void Database::fail(int code) const {
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_SCHEMA:
-    case SQLITE_ERROR:   // such as a table that is not there
-    case SQLITE_TOOBIG:  // a text longer than any that was written
+    case SQLITE_ERROR:   // such as a missing table
+    case SQLITE_TOOBIG:  // a text longer than any that we write
       corrupt(why);
     case SQLITE_FULL:
       throw JournalError(JournalProblem::kIo, name_ + ": the disk is full");
@@ -136,7 +136,7 @@ bool Statement::step() {
   const int code = sqlite3_step(handle_.get());
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) {
-    // The message first: resetting forgets it.
+    // The message first, because resetting clears it.
     try {
       database_->fail(code);
     } catch (...) {

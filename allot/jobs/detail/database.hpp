@@ -1,4 +1,4 @@
-// SQLite with errors as exceptions and values as they are in C++.
+// SQLite with exceptions for errors and C++ types for values.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,34 +14,32 @@
 
 namespace allot::detail {
 
-inline constexpr int kJournalApplication = 0x616c6a6e;  // "aljn": tells our files from those of others
+inline constexpr int kJournalApplication = 0x616c6a6e;  // "aljn": marks our files
 inline constexpr int kJournalFormat = 1;
 
-/// Throws JournalError where one of the files that SQLite keeps beside a database (its log and the like) is a
-/// link.
+/// Throws JournalError if a file that SQLite keeps beside a database (its log, for example) is a link.
 void refuse_links_beside(const std::string& path);
 
-/// An open database, of which nothing is trusted: SQLite's defensive mode, no views, no triggers, no
-/// functions of the schema, limits to what a value may take. Whatever fails throws JournalError.
+/// An open database that is not trusted: SQLite's defensive mode, no views, no triggers, no functions in the
+/// schema, limits on the size of values. Every failure throws JournalError.
 class Database {
  public:
-  /// `name` stands for the file in messages; `flags` as SQLite has them. Waits ten seconds for locks of
-  /// readers.
+  /// `name` is used for the file in messages; `flags` are SQLite's. Waits ten seconds for locks of readers.
   Database(const std::string& path, std::string name, int flags, const std::string& vfs);
 
   void execute(const std::string& sql) const;
   std::int64_t number(const std::string& sql) const;
   std::string text(const std::string& sql) const;
-  /// Rows that the last statement changed.
+  /// Number of rows that the last statement changed.
   int changes() const noexcept { return sqlite3_changes(handle_.get()); }
   sqlite3* handle() const noexcept { return handle_.get(); }
   const std::string& name() const noexcept { return name_; }
 
-  /// What SQLite's code means to a user.
+  /// Throws the JournalError for an SQLite code.
   [[noreturn]] void fail(int code) const;
   [[noreturn]] void corrupt(const std::string& why) const;
-  /// Throws unless the file is a journal of this format, with the tables of this format and nothing else. To
-  /// be called before anything of it is read. `may_be_new`: an empty one is, too, and true is returned.
+  /// Throws unless the file is a journal with exactly the tables of this format. Call it before reading
+  /// anything. `may_be_new`: an empty file is accepted, and true is returned for it.
   bool check_format(bool may_be_new) const;
 
  private:
@@ -52,12 +50,12 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-/// A prepared statement, to be used again and again.
+/// A prepared statement; can be used repeatedly.
 class Statement {
  public:
   Statement(const Database& database, const char* sql);
 
-  /// Begins anew with these values for its parameters.
+  /// Restarts the statement with these values for its parameters.
   template <typename... Values>
   Statement& with(const Values&... values) {
     sqlite3_reset(handle_.get());
@@ -65,9 +63,9 @@ class Statement {
     (bind(++at, values), ...);
     return *this;
   }
-  /// Whether there is a row, or another one.
+  /// Whether there is a row, or a next row.
   bool step();
-  /// To the end.
+  /// Runs to the end.
   void run() {
     while (step()) {
     }
@@ -77,7 +75,7 @@ class Statement {
   std::int64_t whole(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
   std::string text(int column) const;
-  /// The first columns of the row, as these have types for them.
+  /// Reads the first columns of the row, with the types of the arguments.
   template <typename... Values>
   void into(Values&... values) const {
     int at = 0;
@@ -103,7 +101,7 @@ class Statement {
   void bind(int at, int value) { check(sqlite3_bind_int64(handle_.get(), at, value)); }
   void bind(int at, bool value) { check(sqlite3_bind_int64(handle_.get(), at, value ? 1 : 0)); }
   void bind(int at, double value) {
-    // What is not a number would become NULL.
+    // NaN would become NULL.
     check(sqlite3_bind_double(handle_.get(), at, std::isfinite(value) ? value : 0.0));
   }
   void bind(int at, std::string_view value) {
@@ -127,7 +125,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-/// A transaction that is undone unless it is committed.
+/// A transaction that is rolled back unless it is committed.
 class Transaction {
  public:
   explicit Transaction(const Database& database) : database_(database) {

@@ -16,10 +16,11 @@
 namespace allot::detail {
 namespace {
 
-/// What such a file begins with; the process follows. One that was killed while making it leaves it empty.
+/// The beginning of a lock file; the process number follows. A process that was killed while creating it
+/// leaves it empty.
 constexpr std::string_view kMark = "allot lock, held by process ";
 
-/// The first line of the file; nothing when it is none of ours.
+/// The first line of the file; nothing if it is not a lock file.
 std::optional<std::string> read_mark(int file) {
   std::array<char, 64> text{};
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
@@ -60,14 +61,14 @@ FileLock::FileLock(const std::string& path) : path_(path + ".allot-lock") {
       ::close(file_);
       throw JournalError(JournalProblem::kLocked, path + ": in use by another run" + holder(*mark));
     }
-    // The one who held it before may have removed the file between our opening and locking it.
+    // The previous holder may have removed the file after we opened it and before we locked it.
     struct stat named {};
     if (::lstat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
       break;
     ::close(file_);
   }
   const std::string line = std::string(kMark) + std::to_string(::getpid()) + "\n";
-  // For the message above only: on a full disk it stays without.
+  // Only for the message above: on a full disk it is missing.
   if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, line.data(), line.size(), 0) < 0) errno = 0;
 }
 

@@ -13,7 +13,7 @@ namespace allot::detail {
 namespace {
 
 constexpr std::size_t kLongestMessage = 1000;
-constexpr double kBytesPerTask = 300;  // of a task without an input, about
+constexpr double kBytesPerTask = 300;  // approximate size of a task without an input
 
 constexpr std::array<std::string_view, 3> kSources = {"inputs", "inputs_from", "repeat"};
 constexpr const char* kOneOnly = "takes only one of 'inputs', 'inputs_from', 'repeat' and 'from'";
@@ -79,7 +79,7 @@ bool InputReader::read(const TableReader& table, InputTable& inputs) {
                                      ? "needs 'inputs', 'inputs_from', 'repeat' or 'from': what its tasks are"
                                      : kOneOnly);
     }
-    // With a list among them the columns may be others; then the first problem is enough.
+    // A list among the sources may have other columns; then the first problem is enough.
     return found_sources == 0;
   }
   std::vector<InputProblem> found;

@@ -64,7 +64,7 @@ class StageReader {
     return text;
   }
 
-  /// Each circle is told once, at its first type in the file. Whatever waits for one is left out, too.
+  /// Reports each cycle once, at its first type in the file. Types that wait for one are left out, too.
   void refuse_circles() {
     std::vector<bool> is_left(job_.tasks.size(), true);
     const std::vector<TaskType> order = stage_order(job_);
@@ -94,8 +94,8 @@ class StageReader {
     }
   }
 
-  /// A type that may run ahead by some outputs only never comes to its end if those who take them wait for
-  /// that end.
+  /// A type that may be ahead by only a limited number of outputs never ends if a type that takes them waits
+  /// for its end.
   void refuse_waiting_for_ever() {
     if (std::none_of(job_.tasks.begin(), job_.tasks.end(), [](const JobTask& task) { return task.at_most; }))
       return;
@@ -123,7 +123,7 @@ std::vector<TaskType> read_stages(std::span<const TableReader> tables, const for
 }
 
 void check_stages(std::span<const TableReader> tables, const Job& job, Problems& problems) {
-  // As the file says it, also where that was refused.
+  // As written in the file, even if it was refused.
   std::set<std::string_view> taken;
   for (const TableReader& table : tables) {
     const Node* const from = table.find("from");

@@ -12,7 +12,7 @@ std::int64_t seal(std::string_view task, std::string_view type, std::int64_t fin
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   const auto add = [&](std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    hash = (hash ^ 0xffU) * 0x100000001b3ULL;  // no byte of UTF-8: tells the texts apart
+    hash = (hash ^ 0xffU) * 0x100000001b3ULL;  // not a byte of UTF-8: separates the texts
   };
   add(task);
   add(type);

@@ -1,5 +1,4 @@
-// What the rows of a journal say about its tasks, checked: for the run that goes on with it, and for those
-// who only look.
+// The tasks of a journal, read from its rows and checked: for a run that continues it, and for readers.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +15,23 @@ namespace allot::detail {
 
 struct KnownTask {
   std::int64_t id = 0;
-  std::int64_t last_run = 0;  ///< that made an attempt at it; 0: none
+  std::int64_t last_run = 0;  ///< the last run that made an attempt at it; 0: none
   std::string type;
   TaskState state;
   bool is_open_attempt = false;
   double last_start_unix = 0;  ///< of its last attempt; 0 without one
 };
 
-/// Pages of a database have no checksums of their own; a success must not come out of a flipped bit. A
-/// checksum (FNV-1a) over what a task's row says.
+/// A checksum (FNV-1a) over the contents of a task's row. Database pages have no checksums of their own, and
+/// a flipped bit must not turn into a success.
 std::int64_t seal(std::string_view task, std::string_view type, std::int64_t final_sequence,
                   std::string_view status) noexcept;
 
-/// How far every task has come, by the text of its identity. Throws JournalError(kCorrupt) for what the rows
-/// cannot have said when they were written.
+/// The state of every task, by the text of its identity. Throws JournalError(kCorrupt) if the rows contradict
+/// each other.
 std::unordered_map<std::string, KnownTask> load_tasks(const Database& database);
 
-/// Which parts of the work are defined otherwise now, of types that an attempt was made at: lines for a
+/// The parts of the work whose definition has changed, for types with at least one attempt: lines for a
 /// message, or nothing.
 std::string changed_work(const Database& database, std::span<const WorkDefinition> work);
 

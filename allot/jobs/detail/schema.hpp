@@ -3,9 +3,9 @@
 
 namespace allot::detail {
 
-/// A task's one final record is a column of its row, so there is no place for a second. A journal whose
-/// schema is not this, to the letter, is refused (Database::check_format): a view or a trigger in the place
-/// of a table would run what whoever made the file wrote.
+/// A task's final record is a column of its row, so it cannot have two. A journal whose schema differs from
+/// this in any way is refused (Database::check_format): a view or a trigger instead of a table would run code
+/// of the file's author.
 inline constexpr const char* kJournalSchema = R"sql(
 CREATE TABLE runs (run INTEGER PRIMARY KEY, id TEXT NOT NULL, job TEXT NOT NULL, objective TEXT NOT NULL,
   policy TEXT NOT NULL, version TEXT NOT NULL, pid INTEGER NOT NULL, start_unix REAL NOT NULL, end_unix REAL,

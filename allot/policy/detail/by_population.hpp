@@ -1,4 +1,4 @@
-// What was found for a population is found once.
+// A cache of results by population.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace allot::detail {
 
-/// Remembers a value for each population, without allocation for one that it has seen. Values stay where they
-/// are until so many are known that all are forgotten.
+/// Remembers a value for each population, without allocation for a population that it has seen. Values do not
+/// move. When the cache is full, all are forgotten.
 template <typename Value>
 class ByPopulation {
  public:
-  /// As many as fit into about 64 MiB, if each has some numbers for each pair.
+  /// Room for as many as fit into about 64 MiB, if each has a few numbers per pair.
   explicit ByPopulation(const System& system) noexcept {
     const std::size_t entry = 256 + 16 * system.type_count() * system.resource_count();
     limit_ = std::clamp<std::size_t>((std::size_t{64} << 20) / entry, 64, 65'536);
@@ -30,7 +30,7 @@ class ByPopulation {
     const auto known = values_.find(threads_by_type);
     return known == values_.end() ? nullptr : &known->second;
   }
-  /// All that was known before may be gone.
+  /// May forget all earlier values.
   const Value* remember(std::span<const Count> threads_by_type, Value value) {
     if (values_.size() >= limit_) values_.clear();
     return &values_

@@ -1,4 +1,4 @@
-// What `planned` solves instead of what was asked for, where that has no plan, or one that would not last.
+// What `planned` solves instead if the original problem has no plan, or one that would not last.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace allot::detail {
 
-/// The same work, but whatever was asked for that may be too much.
+/// The same work without any limits that may be impossible to meet.
 inline Problem without_limits(Problem problem) {
   std::vector<TaskClass> tasks = problem.system.tasks();
   for (TaskClass& task : tasks) {
@@ -22,8 +22,8 @@ inline Problem without_limits(Problem problem) {
   return problem;
 }
 
-/// The same work, but what is completed is to be in proportion to what arrives of each type, and as much as
-/// possible. Nothing arrives: the same problem.
+/// The same work, but completions should be proportional to the arrivals of each type, and as many as
+/// possible. If nothing arrives, the same problem.
 inline Problem in_proportion(Problem problem, const std::vector<double>& arrivals) {
   if (std::none_of(arrivals.begin(), arrivals.end(), [](double rate) { return rate > 0; })) return problem;
   std::vector<TaskClass> tasks = problem.system.tasks();

@@ -12,10 +12,11 @@
 namespace allot::detail {
 namespace {
 
-/// So many times the tasks of a type that the target is for are a burst, for which it says nothing.
+/// More than this many times the tasks of a type in the target are a burst, for which the target says
+/// nothing.
 constexpr Count kBurst = 2;
-/// More tasks than the target has leave their home for another of its places where they end so many times as
-/// soon: what is slow there is in the way of others.
+/// If there are more tasks than the target has, a task leaves its home for another place of the target only
+/// if it ends sooner there by this factor: a slow task elsewhere is in the way of others.
 constexpr double kMuchSooner = 1.5;
 
 class TargetPolicy final : public Policy {
@@ -74,9 +75,8 @@ class TargetPolicy final : public Policy {
   }
 
  private:
-  /// There are many fewer tasks of the type than the target has: a server of the target that is free goes
-  /// first; else they keep its proportions. Or there are more: they go where they end first among its places,
-  /// and a burst goes home.
+  /// For counts that differ much from the target. With fewer tasks, a free server of the target comes first,
+  /// then its proportions. With more tasks, they go where they end first among its places; a burst goes home.
   [[gnu::noinline]] ResourceId in_proportion(TaskType i, const Situation& situation) const noexcept {
     const std::size_t row = index(i) * resources_;
     const Count* const wanted = wanted_ + row;
@@ -100,8 +100,8 @@ class TargetPolicy final : public Policy {
     return tasks < target ? best : soonest(i, situation, wanted);
   }
 
-  /// At home, unless a free server elsewhere ends it sooner. What belongs there loses nothing by that in the
-  /// long run: it either has all servers all the time, or less work than they can do.
+  /// At home, unless a free server elsewhere ends it sooner. In the long run, the types that belong there
+  /// lose nothing: they either have all servers all the time, or less work than these can do.
   ResourceId free_or_home(TaskType i, const Situation& situation) const noexcept {
     ResourceId best = *system_.home(i);
     double least = system_.seconds_per_task(i, best) + seconds_to_wait(best, situation);
@@ -114,8 +114,8 @@ class TargetPolicy final : public Policy {
     return best;
   }
 
-  /// Where the task is expected to end first, of the places that are wanted; at home unless that is much
-  /// sooner elsewhere.
+  /// Where the task is expected to end first among the places of the target; at home unless another place is
+  /// much sooner.
   ResourceId soonest(TaskType i, const Situation& situation, const Count* wanted) const noexcept {
     const ResourceId home = *system_.home(i);
     ResourceId best = home;
@@ -130,7 +130,7 @@ class TargetPolicy final : public Policy {
     return best;
   }
 
-  /// Until a server is free, by the mean times of the tasks there.
+  /// Expected time until a server is free, from the mean times of the tasks there.
   double seconds_to_wait(ResourceId j, const Situation& situation) const noexcept {
     const Count servers = system_.resource(j).servers;
     if (situation.total(j) < servers) return 0;
@@ -148,7 +148,7 @@ class TargetPolicy final : public Policy {
   System system_;
   FindTarget find_;
   Load load_;
-  std::uint64_t most_missing_;  // besides one: more of them, or fewer, and the target is no guide
+  std::uint64_t most_missing_;  // besides one: beyond this difference, the target is no guide
   ByPopulation<Target> targets_;
   Assignment nothing_;
   const Target* current_ = nullptr;

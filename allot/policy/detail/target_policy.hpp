@@ -1,4 +1,5 @@
-// What all policies with a target share: hold an assignment, send each task where the most is missing.
+// The common part of policies with a target: hold an assignment, and send each task to where most tasks are
+// missing.
 #pragma once
 
 #include <functional>
@@ -17,29 +18,28 @@ namespace allot::detail {
 struct Target {
   Assignment assignment;
   std::vector<double> time_shares;  ///< row-major; empty: even sharing
-  std::string note;                 ///< what a user should know about it; empty when all is well
+  std::string note;                 ///< what a user should know about it; empty if all is well
 };
 
-/// The target for a system with the counts of the present population. It must depend on the system alone:
-/// what a policy has seen before must not change a simulation's result. (A former target would be no use as a
+/// The target for a system with the counts of the present population. It must depend on the system alone: a
+/// policy's history must not change the result of a simulation. (A previous target would be useless as a
 /// start, since its row sums differ.)
 using FindTarget = std::function<Target(const System&)>;
 
 /// A policy that places a task of type i at the resource with the largest shortfall target_ij - n_ij, and
-/// asks `find` for each population that it has not seen lately ("piece-wise optimal"). Holds no target, and
-/// so balances each type by its own counts, until the population is first set. `load`: see
-/// PolicyOptions.
+/// asks `find` for each population that it has not seen lately ("piece-wise optimal"). Until the population
+/// is first set, it holds no target and balances each type by its own counts. `load`: see PolicyOptions.
 std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find,
                                            Load load = Load::kDeclared);
 
-/// The same, but where even sharing has no formula for the system: then `find` is asked with all resources
-/// under ps, and the note says so.
+/// The same, but if even sharing has no formula for the system, calls `find` with all resources under ps and
+/// says so in the note.
 FindTarget shared_evenly(const System& system, FindTarget find);
 
-/// Options of a solver so quick that the limit on steps is not for it.
+/// Options for a solver that is so quick that the limit on steps does not apply.
 SolveOptions quick_search(const PolicyOptions& options);
 
-/// A target from a solver's answer, with a note when it misses a constraint or its search was cut short.
+/// A target from a solver's answer, with a note if it misses a constraint or its search was cut short.
 Target target_of(Solution solution);
 
 /// For `make`: throws InvalidModel unless the system has priorities.

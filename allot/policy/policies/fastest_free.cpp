@@ -1,4 +1,4 @@
-// The fastest resource that has a server free; when none has, the fastest.
+// The fastest resource that has a free server; if none has, the fastest.
 #include "allot/policy/policy.hpp"
 
 namespace allot::policies {

@@ -1,4 +1,4 @@
-// A given assignment, held: for targets from elsewhere and for the closed forms of the model.
+// Holds a given assignment: for targets from elsewhere and for the closed forms of the model.
 #include "allot/base/error.hpp"
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"

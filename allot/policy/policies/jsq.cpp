@@ -11,7 +11,7 @@ class ShortestQueue final : public Policy {
     const auto allowed = situation.system->resources_for(i);
     ResourceId best = allowed[0];
     Count fewest = situation.total(best);
-    for (const ResourceId j : allowed.subspan(1)) {  // no branches: nothing here can be foreseen
+    for (const ResourceId j : allowed.subspan(1)) {  // without branches, which would be unpredictable
       const Count tasks = situation.total(j);
       best = tasks < fewest ? j : best;
       fewest = tasks < fewest ? tasks : fewest;

@@ -1,4 +1,4 @@
-// Load balancing with perfect information (LB): the resource that would be done soonest with what it has. It
+// Load balancing with perfect information (LB): the resource that would finish its present work soonest. It
 // knows how much of every task is left, which no real scheduler does: a yardstick.
 #include "allot/policy/policy.hpp"
 

@@ -10,7 +10,7 @@
 namespace allot::policies {
 namespace {
 
-/// Steps of the portfolio when it is asked: some milliseconds.
+/// Steps of the portfolio, if it is used: a few milliseconds.
 constexpr std::uint64_t kFurtherSteps = 20'000;
 
 detail::Target find_target(MapSolver& solver, const System& system, const SolveOptions& options,
@@ -19,10 +19,10 @@ detail::Target find_target(MapSolver& solver, const System& system, const SolveO
     SolveOptions limited = options;
     limited.stop.steps = kFurtherSteps;
     Solution best = best_known(system, limited);
-    if (best.outcome == Outcome::kBudget) best.outcome = Outcome::kConverged;  // never less than MAP's
+    if (best.outcome == Outcome::kBudget) best.outcome = Outcome::kConverged;  // never worse than MAP's
     if (best.outcome != Outcome::kInfeasible) return detail::target_of(std::move(best));
   }
-  // Floors and depths may be missed: `solve` says which.
+  // Floors and depths may be missed; `solve` reports which.
   if (system.has_floors() || system.has_depths()) {
     return detail::target_of(solve(*find_solver("map"), {system, Objective::kThroughput}, options));
   }

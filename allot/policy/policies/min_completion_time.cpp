@@ -1,5 +1,5 @@
 // Minimum completion time: where the new task is expected to finish first, from the mean times of the tasks
-// there. Unlike load balancing it knows no sizes, but it counts how long the task itself will take.
+// there. Unlike load balancing, it does not know sizes, but it includes the time of the task itself.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,11 +12,11 @@
 namespace allot::policies {
 namespace {
 
-/// Resources that are summed up together, since the counts lie in rows.
+/// The number of resources that are summed together, since counts are stored in rows.
 constexpr std::size_t kBlock = 8;
 using Seconds = std::array<double, kBlock>;
 using FullBlock =
-    std::integral_constant<std::size_t, kBlock>;  // known when compiled: the sums stay in registers
+    std::integral_constant<std::size_t, kBlock>;  // known at compile time: the sums stay in registers
 
 class MinCompletionTime final : public Policy {
  public:
@@ -29,7 +29,7 @@ class MinCompletionTime final : public Policy {
       servers_.push_back(static_cast<double>(resource.servers));
   }
 
-  /// O(T R), or O(R) where the host has the sums.
+  /// O(T R), or O(R) if the host has the sums.
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
     const bool sums_are_there = situation.counts.empty();
@@ -46,7 +46,7 @@ class MinCompletionTime final : public Policy {
       for (std::size_t k = 0; k < kBlock && k < width; ++k) {
         if (alone[begin + k] == 0) continue;  // cannot run there
         const double finish = waiting[k] / servers_[begin + k] + alone[begin + k];
-        // No branches: nothing here can be foreseen.
+        // Without branches, which would be unpredictable.
         const std::uint32_t sooner = finish < soonest ? ~std::uint32_t{0} : 0;
         best ^= (best ^ static_cast<std::uint32_t>(begin + k)) & sooner;
         soonest = std::min(finish, soonest);

@@ -1,5 +1,4 @@
-// The best assignment there is, held: under processor sharing with constant counts no policy can do better
-// (Lemma 1).
+// Holds the best assignment: under processor sharing with constant counts no policy can do better (Lemma 1).
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/solve/best.hpp"

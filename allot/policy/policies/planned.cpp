@@ -1,5 +1,5 @@
-// Planned service, carried out by late binding: a free server takes the type that has received the least of
-// what the plan gives it there, and stays idle rather than run one that is far ahead of the plan.
+// Planned service, carried out by late binding: a free server takes the type that has received the smallest
+// part of its planned service there, and stays idle rather than run a type that is far ahead of the plan.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -19,24 +19,24 @@
 namespace allot::policies {
 namespace {
 
-/// The part of its load by which work that arrives may be served faster than it comes on average, where the
-/// machine can: what has piled up must go away again.
+/// Arriving work may be served faster than it comes on average by this factor, if the machine can, so that a
+/// backlog can shrink.
 constexpr double kRoom = 1.05;
-/// The part of what can be carried at most that is planned for: rounding must not make it too much.
+/// The part of the largest load that is planned for, so that rounding does not make it too much.
 constexpr double kCarried = 1 - 1e-6;
-/// The part of a resource that is rounding, not a plan.
+/// Parts of a resource up to this are rounding, not a plan.
 constexpr double kNothing = 1e-9;
-/// Turns of the plan by which others may be ahead of one that waits for room, before what it needs is kept
-/// for it.
+/// Others may be ahead of a type that waits for room by this many turns of the plan; then what it needs is
+/// kept for it.
 constexpr double kPassedBy = 4;
-/// The part of a task that is rounding, where a plan has a whole number of them in service.
+/// The part of a task that is rounding, if a plan has a whole number of tasks in service.
 constexpr double kWhole = 1e-6;
-/// The part of a type's completions that is rounding, when those of groups are taken from all.
+/// The part of a type's completions that is rounding, after those of groups are subtracted.
 constexpr double kRounding = 1e-7;
 
-/// Whether the population plan brings threads of the type.
+/// Whether population changes of the scenario may bring threads of the type.
 bool may_come(TaskType i, const PolicyOptions& options) {
-  if (options.scenario == nullptr) return true;  // somebody else counts
+  if (options.scenario == nullptr) return true;  // the host counts the threads
   const auto& changes = options.scenario->population;
   return std::any_of(changes.begin(), changes.end(),
                      [&](const PopulationChange& change) { return change.task == i; });
@@ -47,10 +47,10 @@ struct PlannedPair {
   ResourceId resource{};
 };
 
-/// What is carried out for one population.
+/// The plan for one population.
 struct HeldPlan {
   PerPair<double> shares;  ///< mean number of tasks of the type in service at the resource
-  /// Whole tasks that are always in service, by pair; empty where tasks take turns.
+  /// Whole tasks that are always in service, by pair; empty if tasks take turns.
   std::vector<double> tasks;
   std::vector<double> completions;
   /// What each party (LateBinding::party) completes of each type: rows of types.
@@ -77,19 +77,21 @@ class PlannedPolicy final : public Policy {
       for (const TaskType i : group.sequence) has_own_threads_[index(i)] = false;
     }
     for (const Arrivals& stream : problem_.arrivals) arrives_[index(stream.task)] = stream.rate > 0;
-    // Stages of the same jobs cannot run ahead of one another for long, and who is alone is ahead of nobody.
+    // Stages of the same jobs cannot run ahead of one another for long, and work that is alone has nothing to
+    // be ahead of.
     const bool is_alone = problem_.threads.size() == 1 && problem_.arrivals.empty() && !problem_.power_cap &&
                           std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity());
     idling_helps_ = (!is_alone && options.load != Load::kOpen) || options.objective == Objective::kEnergy;
     Count servers = 0;
     for (const Resource& resource : system.resources()) servers += resource.servers;
-    // Counts of an open load say nothing but that a task has one server at a time.
+    // Under an open load, counts are only an upper limit: a task has one server at a time.
     for (const TaskType i : system.types())
       counts_.push_back(is_open() ? std::min(servers, kMaxCount) : system.count(i));
     plan();
   }
 
-  /// Work of several stages and work that arrives is planned for as a whole, whatever of it is there now.
+  /// Groups of threads and arrivals are planned for as a whole, regardless of which of their tasks are
+  /// present.
   void set_population(std::span<const Count> threads_by_type) override {
     for (const TaskType i : problem_.system.types()) {
       if (has_own_threads_[index(i)] && !arrives_[index(i)]) counts_[index(i)] = threads_by_type[index(i)];
@@ -97,7 +99,8 @@ class PlannedPolicy final : public Policy {
     plan();
   }
 
-  /// For hosts that bind early: in proportion to what the plan has in service; at home what it gives nothing.
+  /// For hosts that bind early: in proportion to the planned service; at home if the plan gives the type
+  /// nothing.
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
     const System& system = *situation.system;
@@ -120,26 +123,26 @@ class PlannedPolicy final : public Policy {
   std::size_t resources() const noexcept { return problem_.system.resource_count(); }
   std::size_t types() const noexcept { return problem_.system.type_count(); }
   double share(TaskType i, ResourceId j) const noexcept { return held_->shares(i, j); }
-  /// Whether there is always a certain number of tasks in service, and so many.
+  /// Whether the plan keeps fixed numbers of tasks in service, and these numbers.
   bool holds_tasks() const noexcept { return !held_->tasks.empty(); }
   double tasks(TaskType i, ResourceId j) const noexcept {
     return held_->tasks[index(i) * resources() + index(j)];
   }
-  /// Of one server; 0 where the type cannot run.
+  /// On one server; 0 if the type cannot run there.
   double seconds_per_task(TaskType i, ResourceId j) const noexcept {
     return problem_.system.can_run(i, j) ? problem_.system.seconds_per_task(i, j) : 0.0;
   }
-  /// Of the type, per second.
+  /// Planned completions of the type per second.
   double completions(TaskType i) const noexcept { return held_->completions[index(i)]; }
   double completions(TaskType i, std::size_t party) const noexcept {
     return held_->by_party[index(i)][party];
   }
   std::size_t parties() const noexcept { return 1 + problem_.threads.size(); }
-  /// Grows whenever another plan is held.
+  /// Grows with every new plan.
   std::uint64_t plan_number() const noexcept { return plan_number_; }
-  /// Whether a server may do better to idle than to run what is ahead of the plan.
+  /// Whether it can help to leave a server idle instead of running what is ahead of the plan.
   bool idling_helps() const noexcept { return idling_helps_; }
-  /// Whether work comes from outside: then a task may do better to wait for a faster server.
+  /// Whether work comes from outside: a task may then do better to wait for a faster server.
   bool is_open() const noexcept { return !problem_.ceilings.empty(); }
   double servers(ResourceId j) const noexcept {
     return static_cast<double>(problem_.system.resource(j).servers);
@@ -175,7 +178,7 @@ class PlannedPolicy final : public Policy {
     return of_whole_tasks(std::move(without));
   }
 
-  /// The plan that whole tasks can carry out, where it is another one and known.
+  /// The plan for whole tasks, if it differs and is known.
   Solution of_whole_tasks(Solution plan) const {
     const System& system = problem_.system;
     if (plan.plan.packing_shares.empty() || !problem_.threads.empty()) return plan;
@@ -204,12 +207,12 @@ class PlannedPolicy final : public Policy {
         if (completed < kRounding * held.completions[index(i)]) completed = 0;
       }
     }
-    // Those that are bound ahead hold nothing yet, and would be counted among those in service.
+    // Tasks that are bound ahead hold nothing yet, but would count as in service.
     if (!problem_.system.has_depths()) held.tasks = solution.plan.packing_tasks;
     held.shares.assign(types(), resources(), 0.0);
     const PairSpan<const double> planned(solution.time_shares, resources());
     for (const TaskType i : problem_.system.types()) {
-      // Where tasks hold much, what is given to one is taken from others.
+      // If tasks hold much, what one gets is taken from others.
       const double most_room =
           problem_.system.has_needs() ? kRoom : std::max(kRoom, solution.plan.headroom.value_or(1));
       const double room = arrives_[index(i)] ? most_room : 1.0;
@@ -241,7 +244,7 @@ class PlannedPolicy final : public Policy {
   std::vector<bool> has_own_threads_;
   std::vector<bool> arrives_;
   bool idling_helps_ = true;
-  std::vector<Count> counts_;  // that the plan is for
+  std::vector<Count> counts_;  // the counts that the plan is for
   const HeldPlan* held_ = nullptr;
   std::uint64_t plan_number_ = 0;
 };
@@ -279,7 +282,7 @@ class PlannedBinding final : public LateBinding {
   void succeed(LateBinding& before) override {
     auto* const other = dynamic_cast<PlannedBinding*>(&before);
     if (other == nullptr) return;
-    // Plans for another kind of load are for tasks that may not come: nobody is owed those.
+    // Plans for another kind of load are for tasks that may not come, so they leave no claims.
     const bool settle = other->policy_.is_open() != policy_.is_open();
     for (std::size_t j = 0; j < std::min(orders_.size(), other->orders_.size()); ++j) {
       orders_[j] = std::move(other->orders_[j]);
@@ -314,7 +317,7 @@ class PlannedBinding final : public LateBinding {
   bool serves(TaskType i, std::size_t party) const noexcept override {
     return policy_.completions(i, party) > 0;
   }
-  /// The one that has had the least of what the plan gives it.
+  /// The party that has received the smallest part of its plan.
   std::size_t party(TaskType i, std::span<const Count> waiting) noexcept override {
     std::size_t best = 0;
     double least = 0;
@@ -336,7 +339,7 @@ class PlannedBinding final : public LateBinding {
   void given_back(TaskType i, ResourceId j) noexcept override { orders_[index(j)].given_back(i); }
 
  private:
-  /// What is missing of the tasks that are always in service.
+  /// Offers types of which fewer tasks are in service than the fixed numbers.
   [[gnu::noinline]] void offer_missing(ResourceId j, const Situation& situation) noexcept {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       if (!(static_cast<double>(situation.count(task_type(i), j)) < policy_.tasks(task_type(i), j)))
@@ -352,8 +355,8 @@ class PlannedBinding final : public LateBinding {
     }
   }
 
-  /// Whether one more task would only slow the others down, and hold what it holds: something shared that it
-  /// draws on is used up, and the plan has no more of them in service.
+  /// Whether one more task would only slow the others down and hold capacities: a shared capacity that it
+  /// draws on is used up, and the plan has no more of these tasks in service.
   bool adds_nothing(TaskType i, ResourceId j, const Situation& situation) const noexcept {
     if (static_cast<double>(situation.count(i, j)) + kWhole < policy_.share(i, j)) return false;
     const System& system = *situation.system;
@@ -363,7 +366,7 @@ class PlannedBinding final : public LateBinding {
              wanted_of(draw.capacity, situation) >= system.amount(draw.capacity);
     });
   }
-  /// Of something shared, at full speed.
+  /// The use of a shared capacity at full speed.
   double wanted_of(CapacityId r, const Situation& situation) const noexcept {
     double wanted = 0;
     for (const PlannedPair& pair : pairs_) {
@@ -375,8 +378,8 @@ class PlannedBinding final : public LateBinding {
     return wanted;
   }
 
-  /// Whether a task must not start, although there is room for it, because others have received less of the
-  /// plan, by what they hold: one elsewhere that could start now and then could not; or one that has been
+  /// Whether a task must not start, although there is room for it, because others with held needs have
+  /// received less of the plan: one elsewhere that could start now but not afterwards, or one that has been
   /// passed by for so long that what it waits for is kept for it.
   bool gives_way(TaskType i, ResourceId j, const Situation& situation) const noexcept {
     const double reached = orders_[index(j)].reached(i);
@@ -395,7 +398,7 @@ class PlannedBinding final : public LateBinding {
     return std::all_of(needs.begin(), needs.end(),
                        [&](const Draw& draw) { return is_enough(draw, 0, situation); });
   }
-  /// Whether a task of i at j would take what the other needs.
+  /// Whether a task of i at j would take what the other pair needs.
   static bool takes_from(TaskType i, ResourceId j, const PlannedPair& other,
                          const Situation& situation) noexcept {
     const auto theirs = situation.system->needs(other.type, other.resource);
@@ -413,7 +416,7 @@ class PlannedBinding final : public LateBinding {
                situation.free[index(draw.capacity)] + kNothing * system.amount(draw.capacity);
   }
 
-  /// A server without work of its own takes a task that would wait for longer than it takes here.
+  /// A server without its own work takes a task that would wait longer elsewhere than it takes here.
   std::optional<TaskType> help_out(ResourceId j, const Situation& situation) const noexcept {
     std::optional<TaskType> best;
     double most = 1;
@@ -428,7 +431,7 @@ class PlannedBinding final : public LateBinding {
     return best;
   }
 
-  /// Seconds until a task of the type would have ended elsewhere, for those that it takes here.
+  /// Seconds until a task of the type would end elsewhere, divided by those that it takes here.
   double gain_here(TaskType i, ResourceId j, const Situation& situation) const noexcept {
     const auto waiting = static_cast<double>(situation.waiting[index(i)]);
     const double here = situation.system->seconds_per_task(i, j);
@@ -442,8 +445,8 @@ class PlannedBinding final : public LateBinding {
     return std::numeric_limits<double>::infinity();
   }
 
-  /// Where the plan has a type that is faster there than here: what they complete of it together, by their
-  /// parts, and the seconds of the fastest.
+  /// Resources where the plan has the type and it is faster than here: their joint completion rate by their
+  /// parts of the plan, and the seconds of the fastest.
   struct Faster {
     double rate = 0;
     double seconds = 0;
@@ -469,10 +472,10 @@ class PlannedBinding final : public LateBinding {
   const PlannedPolicy& policy_;
   PerPair<Faster> faster_;                         // under an open load
   std::vector<ServiceOrder> orders_;               // one per resource
-  std::vector<PlannedPair> pairs_;                 // that have a part in the plan
+  std::vector<PlannedPair> pairs_;                 // the pairs with a part in the plan
   std::vector<Count> offer_;                       // scratch of `next`
   std::vector<std::vector<std::uint64_t>> taken_;  // tasks by type and party
-  std::uint64_t plan_ = 0;                         // that the orders know
+  std::uint64_t plan_ = 0;                         // the number of the plan that the orders follow
 };
 
 std::unique_ptr<LateBinding> PlannedPolicy::bind_late() const {

@@ -1,4 +1,4 @@
-// The power of two choices: look at two resources only, drawn at random, and take the shorter.
+// The power of two choices: draw two resources at random and take the one with the shorter queue.
 #include "allot/policy/policy.hpp"
 
 namespace allot::policies {

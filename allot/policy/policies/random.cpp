@@ -26,7 +26,7 @@ class UniformPlacement final : public Policy {
   }
 };
 
-/// A table by type: the same whatever the state.
+/// A table by type, independent of the state.
 class TablePlacement final : public Policy {
  public:
   /// Rows must be valid: see `check_rows`.
@@ -47,7 +47,7 @@ class TablePlacement final : public Policy {
       if (probability == 0) continue;
       if (left < probability) return j;
       left -= probability;
-      last = j;  // rounding may leave a little over: it belongs to the last
+      last = j;  // what rounding leaves over belongs to the last
     }
     return last;
   }
@@ -64,7 +64,7 @@ class TablePlacement final : public Policy {
   PerPair<double> probabilities_;
 };
 
-/// Throws unless there is a row for each type that sums to 1, with nothing where the type cannot run.
+/// Throws unless there is a row for each type that sums to 1 and is 0 where the type cannot run.
 void check_rows(const System& system, const std::vector<double>& probabilities) {
   if (probabilities.size() != system.type_count() * system.resource_count()) {
     throw InvalidModel("placement_probabilities", "needs one row per task type and one column per resource");

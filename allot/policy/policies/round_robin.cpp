@@ -1,4 +1,4 @@
-// Round robin: each type goes through the resources that can run it, one after the other.
+// Round robin: each type cycles through the resources that can run it.
 #include "allot/policy/policy.hpp"
 
 namespace allot::policies {
@@ -8,7 +8,7 @@ class RoundRobin final : public Policy {
  public:
   explicit RoundRobin(std::size_t types) : types_(types) {}
 
-  /// For each type, how far it is along its resources.
+  /// For each type, its position among its resources.
   std::size_t memory_size() const noexcept override { return types_; }
 
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory memory,

@@ -11,9 +11,8 @@ namespace {
 
 class TemplatePolicy final : public Policy {
  public:
-  /// `place` takes part in every decision: no allocation, no exception. What it returns must be one of
-  /// `resources_for(i)`, which is never empty here. Ties go to the lowest index, so compare with < and go
-  /// upwards.
+  /// `place` runs for every task: no allocation, no exception. It must return one of `resources_for(i)`,
+  /// which is never empty here. Ties go to the lowest index, so compare with < and go upwards.
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
     const System& system = *situation.system;
@@ -28,7 +27,7 @@ class TemplatePolicy final : public Policy {
   }
 };
 
-/// Called once for each system. Throw InvalidModel here when the system lacks what the policy needs.
+/// Called once for each system. Throw InvalidModel here if the system lacks what the policy needs.
 std::unique_ptr<Policy> make(const System&, const PolicyOptions&) {
   return std::make_unique<TemplatePolicy>();
 }

@@ -1,4 +1,4 @@
-// Weighted service: resources divide their time unevenly, so that every type completes its share.
+// Weighted service: resources divide their time so that every type completes its share.
 #include "allot/base/error.hpp"
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"
@@ -7,8 +7,8 @@
 namespace allot::policies {
 namespace {
 
-/// A share cannot be met while its type has no thread. The types that are there keep their shares in
-/// proportion: the names of those that have to wait go into `note`.
+/// A share cannot be met while its type has no thread. The types that are present keep the proportions of
+/// their shares; `note` names the types whose shares have to wait.
 System without_absent_shares(const System& system, std::string& note) {
   std::vector<TaskClass> tasks = system.tasks();
   double left = 0;

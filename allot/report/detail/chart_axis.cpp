@@ -10,9 +10,9 @@ namespace allot::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Beyond, sums and differences of what is drawn would no longer be finite.
+/// Beyond this, sums and differences of drawn values might not be finite.
 constexpr double kLargest = 1e150;
-constexpr double kLeast = 1e-150;  // and what is between two numbers that are told apart
+constexpr double kLeast = 1e-150;  // also the smallest difference between two numbers
 constexpr double kFewTicks = 7;
 
 std::string number_text(double value) { return rounded_text(value == 0 ? 0.0 : value, 10); }
@@ -29,7 +29,7 @@ std::vector<Tick> even_ticks(double low, double high, double step) {
   return ticks;
 }
 
-/// Powers of ten, every so many; with 2 and 5 times them where that makes no more than a few.
+/// Powers of ten, in equal steps; also 2 and 5 times them if that gives only a few ticks.
 std::vector<Tick> decade_ticks(double low, double high) {
   std::vector<Tick> ticks;
   const double first = std::floor(std::log10(low));
@@ -105,11 +105,11 @@ Axis y_axis(const Chart& chart) {
     axis.ticks = decade_ticks(axis.low, axis.high);
     return axis;
   }
-  bool exact = false;  // the lower end as it is, not rounded
+  bool exact = false;  // the lower end is used as it is, not rounded
   if (chart.kind == Chart::Kind::kBars) {
     least = std::min(least, 0.0);  // what bars stand on
     largest = std::max(largest, 0.0);
-    exact = !negative;  // nothing to see below 0 but the end of an interval
+    exact = !negative;  // below 0 there are only ends of intervals
   }
   if (!(largest > least)) {
     const double half = least == 0 ? 0.5 : std::abs(least) / 10;
@@ -145,7 +145,7 @@ Axis x_axis(const Chart& chart) {
   if (chart.log_x) {
     axis.low = places.front() / 1.15;
     axis.high = places.back() * 1.15;
-    // Few different places: name just these, as 3, 4, 6, 8, ... would not fall on powers of ten.
+    // Few different positions: name only these, because 3, 4, 6, 8, ... are not powers of ten.
     if (places.size() <= kMostTicks) {
       for (const double place : places) axis.ticks.push_back({place, number_text(place)});
     } else {

@@ -13,8 +13,8 @@
 namespace allot::detail {
 namespace {
 
-// Okabe and Ito's colours, which colour-blind people tell apart, darkened for a light page and lightened for
-// a dark one; marks differ as well.
+// Okabe and Ito's colours, which colour-blind people can distinguish, darkened for a light page and lightened
+// for a dark one; marks differ as well.
 struct Colour {
   const char* light;
   const char* dark;
@@ -27,7 +27,7 @@ constexpr std::array<Colour, kChartColours> kPalette{{{"#0067a5", "#5cb8f2"},
                                                       {"#4d4d4d", "#c4c4c4"},
                                                       {"#00808f", "#71dbe8"},
                                                       {"#b0122b", "#ff8b98"}}};
-/// Around (0, 0). Hollow ones are larger, so that they show around what they lie on.
+/// Drawn around (0, 0). Hollow marks are larger, so that they stay visible around other marks.
 struct Mark {
   const char* path;
   bool hollow;
@@ -41,7 +41,7 @@ constexpr std::array<Mark, kChartColours> kMarks{{{"m-4 0a4 4 0 1 0 8 0a4 4 0 1 
                                                   {"m-5-5h10v10h-10z", true},
                                                   {"m0-6.5l6 10.5h-12z", true}}};
 
-/// How large a chart is laid out, and its letters.
+/// Sizes of a chart and of its text.
 struct Layout {
   double width;
   double height;
@@ -49,28 +49,28 @@ struct Layout {
   double text;
 };
 constexpr Layout kAlone{640, 400, 16, 14};
-/// On a page beside others, or on a phone, which shrinks it: fewer units, so that letters can still be read.
+/// On a page beside others, or on a phone, which shrinks it: fewer units, so that the text stays readable.
 constexpr Layout kOnPage{460, 340, 15, 13};
 
-constexpr double kLeastSize = 10;   // of letters
+constexpr double kLeastSize = 10;   // of text
 constexpr double kLine = 17;        // from one line of text to the next
 constexpr double kRight = 18;       // margin
 constexpr double kTop = 38;         // of the plot, below the title
-constexpr double kLegendMark = 24;  // with the room after it
+constexpr double kLegendMark = 24;  // including the space after it
 constexpr double kLegendGap = 18;
 
-/// Columns: code points, of which most take one.
+/// Width in columns: code points, because most take one column.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// What a text is wide at most in an ordinary font.
+/// Upper bound on the width of a text in an ordinary font.
 double width_of(std::string_view text, double size) {
   return 0.6 * size * static_cast<double>(columns(text));
 }
 
-/// The beginning of a text that is wider than there is room for.
+/// A text, shortened if it is wider than the space.
 std::string fitted(const std::string& text, double size, double room) {
   if (width_of(text, size) <= room) return text;
   const auto most = static_cast<std::size_t>(std::max(1.0, room / (0.6 * size) - 1));
@@ -83,7 +83,7 @@ std::string fitted(const std::string& text, double size, double room) {
   return out + "…";
 }
 
-/// The words of a name; one ends after a hyphen, too.
+/// The words of a name. A word also ends after a hyphen.
 std::vector<std::string> words_of(const std::string& name) {
   std::vector<std::string> words(1);
   for (const char c : name) {
@@ -94,7 +94,7 @@ std::vector<std::string> words_of(const std::string& name) {
   return words;
 }
 
-/// The name of a category in lines, where its place is too narrow for it in one.
+/// The name of a category, split into lines if its place is too narrow for one line.
 std::vector<std::string> category_lines(const std::string& name, double size, double room) {
   std::vector<std::string> lines;
   for (const std::string& word : words_of(name)) {
@@ -127,7 +127,7 @@ class Drawing {
     std::size_t lines = 1;
     if (chart.kind == Chart::Kind::kBars && !chart.categories.empty()) {
       const double room = (right_ - left_) / (static_cast<double>(chart.categories.size()) + 0.2) - 4;
-      // Smaller letters rather than half a word.
+      // Smaller text is better than a truncated word.
       const auto fits = [&](const std::string& name) {
         const std::vector<std::string> words = words_of(name);
         return std::all_of(words.begin(), words.end(),
@@ -199,7 +199,7 @@ class Drawing {
               "middle", categories_[at][k], "", category_size_);
       }
     }
-    double taken = -1;  // up to where there are names
+    double taken = -1;  // names cover the axis up to here
     for (const Tick& tick : x_.ticks) {
       const double x = place_x(tick.value);
       line(x, bottom_, x, bottom_ + 5, "currentColor", 1);
@@ -211,7 +211,7 @@ class Drawing {
     label((left_ + right_) / 2, x_label_, "middle", fitted(chart_.x_label, layout_.text, right_ - left_));
   }
 
-  /// Where the bars of a series stand within their category.
+  /// The offset of the bars of a series within their category.
   double offset(std::size_t series) const {
     if (chart_.kind != Chart::Kind::kBars) return 0;
     const auto count = static_cast<double>(chart_.series.size());
@@ -273,7 +273,7 @@ class Drawing {
   struct LegendEntry {
     std::string text;
     double x;
-    double y;  // below the x axis's label
+    double y;  // below the label of the x axis
   };
   void lay_out_legend() {
     if (chart_.series.size() < 2) return;
@@ -321,9 +321,9 @@ class Drawing {
   double left_ = 0;
   double right_ = 0;
   double bottom_ = 0;
-  double x_label_ = 0;  // its base line
+  double x_label_ = 0;  // its baseline
   double legend_height_ = 0;
-  double category_size_;  // of the letters of their names
+  double category_size_;  // size of category names
   std::vector<std::vector<std::string>> categories_;
   std::vector<LegendEntry> legend_;
   std::string out_;

@@ -1,5 +1,5 @@
-// Charts as SVG, with colours that the document around them chooses. Nothing but this code draws, so no text
-// is ever read as anything but text.
+// Charts as SVG, with colours from the document around them. All SVG comes from this code, so texts are never
+// interpreted as markup.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace allot::detail {
 
-/// As many series as the palette tells apart.
+/// Number of series that the palette can distinguish.
 inline constexpr std::size_t kChartColours = 8;
 
-/// Text in `currentColor`, lines in the CSS variables --series-1 ... and --grid, fonts inherited, so that
-/// many fit into one page. `alone`: with a style of its own for light and dark, and larger. Points that are
-/// not finite, or not positive on a logarithmic axis, leave a gap.
+/// Text uses `currentColor`, lines use the CSS variables --series-1 ... and --grid, and fonts are inherited,
+/// so that many charts fit into one page. `alone`: larger, with its own style for light and dark. Points that
+/// are not finite, or not positive on a logarithmic axis, leave a gap.
 std::string chart_svg(const Chart& chart, bool alone);
 
 /// The CSS variables of the palette, light or dark.

@@ -13,7 +13,7 @@ std::string exact_number(double value);
 
 std::string table_csv(const Table& table);
 std::string table_json(const Table& table);
-/// The points of a figure, one a line: series, x (or the category), y, low, high.
+/// The points of a figure, one per line: series, x (or the category), y, low, high.
 Table points_of(const Chart& chart);
 /// All rows of all units, with the number of the unit in front.
 std::string runs_csv(std::span<const std::string> columns, std::span<const UnitResult> results, bool timing);

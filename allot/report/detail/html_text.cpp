@@ -10,7 +10,7 @@ std::string html_inline(std::string_view text) {
   std::string out;
   bool code = false;
   for (std::size_t at = text.find('`'); at != std::string_view::npos; at = text.find('`')) {
-    if (!code && text.find('`', at + 1) == std::string_view::npos) break;  // a lone one is just a character
+    if (!code && text.find('`', at + 1) == std::string_view::npos) break;  // a single one is just a character
     out += html_escape(text.substr(0, at)) + (code ? "</code>" : "<code>");
     code = !code;
     text.remove_prefix(at + 1);

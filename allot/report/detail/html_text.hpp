@@ -8,7 +8,7 @@ namespace allot::detail {
 
 /// With &, <, > and quotes escaped.
 std::string html_escape(std::string_view text);
-/// Paragraphs at empty lines, `code` in backquotes.
+/// Empty lines separate paragraphs; `code` in backquotes.
 std::string html_paragraphs(std::string_view text);
 /// The same without paragraphs.
 std::string html_inline(std::string_view text);

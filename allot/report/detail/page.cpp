@@ -70,7 +70,7 @@ std::string figure_html(const Chart& chart) {
          link("figures/" + chart.name + ".svg", "SVG") + ".</span></figcaption>\n</figure>\n";
 }
 
-/// `titled`: under a title of its own.
+/// `titled`: with a heading of its own.
 std::string section_html(const Reported& entry, bool titled) {
   const Experiment& experiment = *entry.experiment;
   std::string out = "<section class=\"card\" id=\"" + html_escape(experiment.name) + "\">\n";
@@ -96,7 +96,7 @@ std::string section_html(const Reported& entry, bool titled) {
   return out + "</section>\n";
 }
 
-/// In a cell of a Markdown table; what looks like markup but is not, escaped.
+/// Text for a cell of a Markdown table; anything that looks like markup but is not is escaped.
 std::string markdown_cell(const std::string& text) {
   std::string out;
   bool code = false;
@@ -153,7 +153,7 @@ std::string table_html(const Table& table) {
     for (std::size_t at = 0; at < row.size(); ++at) {
       const std::string text = html_escape(row[at].text);
       const std::string column = at < table.columns.size() ? html_escape(table.columns[at]) : "";
-      // Where rows are stacked, the first cell heads its row: a number says what of.
+      // If rows are stacked, the first cell is the heading of its row: a number needs a label there.
       const std::string label = at > 0 || numeric[0] ? " data-label=\"" + column + "\"" : "";
       out += (at == 0 ? "<th scope=\"row\"" : "<td") + label + kind(at) + ">" + text +
              (at == 0 ? "</th>" : "</td>");
@@ -172,7 +172,7 @@ std::string page_head(const std::string& title) {
   out += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-" +
          sha256_base64(style) + "'; img-src data:; base-uri 'none'; form-action 'none'\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  out += "<link rel=\"icon\" href=\"data:,\">\n";  // or browsers ask for one that is not there
+  out += "<link rel=\"icon\" href=\"data:,\">\n";  // or browsers request an icon that does not exist
   return out + "<title>" + html_escape(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
 }
 

@@ -1,5 +1,5 @@
-// The style sheets of pages, from the files theme.css, stacked.css and page.css. The explorer has the first
-// two, too.
+// The style sheets of pages, from the files theme.css, stacked.css and page.css. The explorer also uses the
+// first two.
 #pragma once
 
 namespace allot::detail {

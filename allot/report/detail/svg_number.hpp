@@ -7,9 +7,9 @@
 
 namespace allot::detail {
 
-/// One decimal, which is a twentieth of a pixel and more.
+/// One decimal: exact to a twentieth of a unit.
 inline std::string coordinate(double value) {
-  std::array<char, 340> text{};  // as long as a number can get
+  std::array<char, 340> text{};  // enough for any number
   std::snprintf(text.data(), text.size(), "%.1f", value == 0 ? 0.0 : value);
   std::string out = text.data();
   if (out.ends_with(".0")) out.resize(out.size() - 2);

@@ -19,10 +19,11 @@ namespace {
 constexpr double kBreakWidth = 18;  // of a pause that was cut
 constexpr double kLabelHalf = 35;   // half the width of a time under the axis
 constexpr std::size_t kMostTimeTicks = 100;
-constexpr std::size_t kMostSpans = 12;      // pauses beyond are drawn as they are
+constexpr std::size_t kMostSpans = 12;      // more pauses are not cut
 constexpr std::size_t kMostRows = 120;      // more slots share a row
-constexpr std::size_t kMostCells = 24'000;  // rows times columns where bars are too thin to be drawn
-constexpr double kThinnest = 1.5;           // units: bars below show as how busy the row was
+constexpr std::size_t kMostCells = 24'000;  // rows times columns if bars are too thin to be drawn
+constexpr double kThinnest = 1.5;           // units: thinner bars are drawn as a measure of how busy the row
+                                            // was
 
 /// 2.5 s, 1:30 min, 2:05:00 h
 std::string since_start(double seconds, double step) {
@@ -49,7 +50,7 @@ std::string since_start(double seconds, double step) {
   return text.data();
 }
 
-/// A step of the clock that is at least so long.
+/// A step of the clock of at least `least`.
 double clock_step(double least) {
   for (const double step :
        {0.001, 0.002, 0.005, 0.01,  0.02,  0.05,  0.1,   0.2,    0.5,    1.0,    2.0,     5.0,     10.0,
@@ -64,7 +65,7 @@ std::string svg_head(double height, const std::string& label) {
          "\" role=\"img\" aria-label=\"" + html_escape(label) + "\">\n";
 }
 
-/// Grid lines from `top` to `bottom` with the time under them, and gaps where pauses were cut.
+/// Grid lines from `top` to `bottom` with the time below them, and gaps for pauses that were cut.
 std::string time_grid(const TimeAxis& axis, double top, double bottom) {
   std::string out;
   for (const TimeAxis::Tick& tick : axis.ticks()) {
@@ -90,7 +91,7 @@ std::string rect(double x, double y, double width, double height, std::size_t ty
   return out + "><title>" + html_escape(bar->label) + "</title></rect>";
 }
 
-/// A cross for what failed, a ring for what was lost.
+/// A cross for a failed attempt, a ring for a lost one.
 std::string mark(double x, double y, double size, const Bar& bar) {
   const std::string title = bar.label.empty() ? "" : "<title>" + html_escape(bar.label) + "</title>";
   if (bar.status == AttemptStatus::kLost) {
@@ -184,7 +185,7 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const {
 std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> resources, const TimeAxis& axis) {
   std::size_t slots = 0;
   for (const SlotGroup& resource : resources) slots += resource.second;
-  const std::size_t share = slots / kMostRows + 1;  // slots in a row
+  const std::size_t share = slots / kMostRows + 1;  // slots per row
   std::vector<std::size_t> first_row;
   std::size_t rows = 0;
   for (const SlotGroup& resource : resources) {
@@ -222,7 +223,7 @@ std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> reso
   std::map<std::tuple<std::size_t, std::size_t, long>, const Bar*> bad;
   const auto troubles =
       std::count_if(bars.begin(), bars.end(), [](const Bar& bar) { return is_bad(bar.status); });
-  const double mark_every = troubles > 500 ? 20 : 4;  // or nothing else could be seen
+  const double mark_every = troubles > 500 ? 20 : 4;  // otherwise they would hide everything else
   std::string marks;
   for (const Bar& bar : bars) {
     const std::size_t row = first_row[bar.resource] + bar.slot / share;
@@ -261,7 +262,7 @@ std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> reso
 
 namespace {
 
-/// A stretch of time and what was completed in it.
+/// A stretch of time and the completions in it.
 struct Step {
   double x;
   double width;
@@ -269,8 +270,7 @@ struct Step {
   std::vector<double> rate;  // by type
 };
 
-/// Steps over the whole axis, wide enough to hold some completions each. `first`: of each span, its first
-/// step.
+/// Steps over the whole axis, wide enough for some completions each. `first`: the first step of each span.
 std::vector<Step> completion_steps(std::span<const Bar> bars, std::size_t types, const TimeAxis& axis,
                                    std::vector<std::size_t>& first) {
   const auto completions = static_cast<double>(std::count_if(
@@ -313,7 +313,7 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
     most = std::max(most, sum);
   }
   const double measured = most;
-  // A promise far beyond what was measured leaves through the top.
+  // A prediction far above the measured values leaves the chart at the top.
   for (const auto& [time, total] : predictions) most = std::max(most, std::min(total, measured * 2));
   if (!(most > 0)) most = 1;
   const double unit = nice_step(std::max(most * 1.05 / 4, 1e-9));
@@ -355,7 +355,7 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
   for (std::size_t k = 0; k < predictions.size(); ++k) {
     const double from = predictions[k].first;
     const double to = k + 1 < predictions.size() ? predictions[k + 1].first : axis.spans().back().end;
-    // What was promised before the first start, or replaced at once, is not drawn.
+    // Predictions from before the first start, or replaced at once, are not drawn.
     if (to < axis.spans().front().start || axis.x(to) - axis.x(from) < kThinnest) continue;
     const std::string height = coordinate(y(predictions[k].second));
     line += (line.empty() ? "M" : "L") + coordinate(axis.x(from)) + " " + height + "L" +

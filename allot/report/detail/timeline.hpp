@@ -16,21 +16,21 @@ namespace allot::detail {
 struct Bar {
   std::size_t resource = 0;
   std::size_t slot = 0;
-  std::size_t type = 0;  ///< also its colour; those beyond the palette share the last one
+  std::size_t type = 0;  ///< also its colour; types beyond the palette share the last colour
   double start = 0;
   double end = 0;
   AttemptStatus status = AttemptStatus::kOk;
-  std::string label;  ///< shown when it is pointed at; may be empty
+  std::string label;  ///< shown when the pointer is over the bar; may be empty
 };
 
-/// Time from left to right, with long pauses cut short: a job that was resumed the next day is still
-/// readable.
+/// Time from left to right, with long pauses cut short: the drawing stays readable if a job is resumed the
+/// next day.
 class TimeAxis {
  public:
   struct Span {
     double start;  ///< in seconds
     double end;
-    double x;  ///< where it begins
+    double x;  ///< position of the beginning
     double width;
   };
   struct Tick {
@@ -44,9 +44,9 @@ class TimeAxis {
   double x(double time) const noexcept;
   std::span<const Span> spans() const noexcept { return spans_; }
   double seconds_per_unit() const noexcept { return seconds_per_unit_; }
-  /// Seconds in which something ran, pauses that were cut left out.
+  /// Seconds in which something ran, without the pauses that were cut.
   double active() const noexcept { return active_; }
-  /// With the time since the first start.
+  /// Labelled with the time since the first start.
   std::vector<Tick> ticks() const;
 
  private:
@@ -55,17 +55,17 @@ class TimeAxis {
   double active_ = 0;
 };
 
-/// A resource and how many slots of it there are.
+/// A resource and its number of slots.
 using SlotGroup = std::pair<std::string, std::size_t>;
 
-/// The unit all drawings are laid out in; they are as wide as each other.
+/// The width of all drawings, in their own unit.
 inline constexpr double kTimelineWidth = 1120;
 inline constexpr double kTimelineLeft = 128;
 inline constexpr double kTimelineRight = 12;
 
 std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> resources, const TimeAxis& axis);
 
-/// What plans promised in all, each from its time to the next one's.
+/// The total throughput that a plan predicts, from its time until the next plan.
 using PredictedTotal = std::pair<double, double>;  ///< time, tasks per second
 
 /// Completions per second by type, stacked, with the prediction as a dashed line.

@@ -1,4 +1,4 @@
-// One run of a task that a profile is made of.
+// One timed run of a task for a profile.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ struct Sample {
   ResourceId resource{};
 };
 
-/// The last time that one of them was started: what ended before had busy neighbours all along.
+/// The last start among the samples: runs that ended before it had busy neighbours all the time.
 inline Clock::time_point last_start(std::span<const Sample> samples) {
   Clock::time_point last{};
   for (const Sample& sample : samples) last = std::max(last, sample.began);
   return last;
 }
 
-/// Why a run failed, in a line.
+/// Why a run failed, in one line.
 inline std::string problem_of(const TaskRecord& record) {
   if (!record.error.empty()) return record.error;
   std::string text;

@@ -1,4 +1,4 @@
-// How running tasks are ended when nobody waits for their results.
+// How running tasks are ended when their results are not needed.
 #pragma once
 
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 namespace allot::detail {
 
-/// What they are told: to end, and a little later that they must.
+/// First TERM, and a little later KILL.
 class StopOrder {
  public:
   /// The signal to send now; 0: none.

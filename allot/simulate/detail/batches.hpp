@@ -1,4 +1,4 @@
-// A single replication has no others to compare with: its interval comes from batches of its completions.
+// The interval of a single replication comes from batches of its completions.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace allot::detail {
 
-/// Means of one batch after the other, into the replication.
+/// Appends the means of each batch to the replication.
 class Batches {
  public:
   Batches(const Scenario& scenario, const Engine& engine, Replication& out)
@@ -20,7 +20,7 @@ class Batches {
     mark();
   }
 
-  /// So many tasks have completed since the last batch.
+  /// Ends a batch in which `completions` tasks have completed.
   void end_one(std::uint64_t completions) {
     const double seconds = engine_.now() - begin_;
     if (completions > 0 && seconds > 0) {

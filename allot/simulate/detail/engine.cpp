@@ -17,14 +17,14 @@
 namespace allot::detail {
 namespace {
 
-/// After so many completions virtual clocks are set back: often enough for every digit, rarely enough for
-/// free.
+/// Virtual clocks are reset after this many completions: often enough to lose no digits, rarely enough to
+/// cost nothing.
 constexpr std::uint64_t kRebaseInterval = 1 << 16;
 
-/// Events that complete nothing, in one call of `run`: each may have a policy solve anew.
+/// The most events without a completion in one call of `run`: a policy may solve anew at each.
 constexpr std::uint32_t kMostOthers = 256;
 
-/// Threads born at one moment that take longer than the caller may wait to look at the clock.
+/// Creating this many threads at once takes so long that the clock must be checked meanwhile.
 constexpr Count kManyAtOnce = 100'000;
 
 template <typename Stations>
@@ -85,7 +85,7 @@ class EngineOf final : public Engine {
     return run_loop<true, Mix::kAny>(completions);
   }
 
-  /// kPlain: constant populations, nobody watches single events, and the policy does not look at sizes.
+  /// kPlain: constant populations, no trace, and a policy that does not look at sizes.
   template <bool kPlain, Mix kMix>
   std::uint64_t run_loop(std::uint64_t completions) {
     std::uint64_t done = 0;
@@ -204,7 +204,7 @@ class EngineOf final : public Engine {
     ask_all();
   }
 
-  /// Its next task waits for a resource that takes it. The caller asks those that are free.
+  /// The thread's next task waits until a resource takes it. The caller asks free resources.
   void wait(ThreadId id) {
     Thread& thread = threads_[id];
     thread.size = next_size<false>(id);
@@ -213,7 +213,7 @@ class EngineOf final : public Engine {
     late_.wait(thread.type, thread.group, id);
   }
 
-  /// Where tasks have needs: those of each type that could start at the resource now. Whether there are any.
+  /// With needs: the tasks of each type that could start at the resource now. Returns whether there are any.
   template <typename Taker>
   bool find_startable(std::size_t j, [[maybe_unused]] const Taker& taker) {
     if constexpr (kJoint) {
@@ -226,7 +226,7 @@ class EngineOf final : public Engine {
     }
   }
 
-  /// A resource with free servers takes tasks that wait; whether anything has changed there.
+  /// A resource with free servers takes waiting tasks. Returns whether anything has changed there.
   bool ask(std::size_t j) {
     auto&& taker = stations_->taker(j);
     const double wake = std::exchange(taker.wake, kNever);
@@ -254,7 +254,7 @@ class EngineOf final : public Engine {
     if constexpr (kJoint) {
       if (!late_.are_used()) return;
       stations_->begin_asking(now_);
-      ask(j);  // before others take what it has just become free for
+      ask(j);  // before others take what has just become free
       ask_all();
     } else {
       if (late_.are_used()) ask(j);
@@ -265,7 +265,7 @@ class EngineOf final : public Engine {
   void ask_all() {
     if constexpr (kJoint) {
       stations_->begin_asking(now_);
-      // Where one gave way to a task elsewhere, which has been taken by now, it may take another.
+      // A resource that gave way to a task elsewhere may take another one once that task has been taken.
       for (std::uint64_t before = ~tasks_placed_; before != tasks_placed_;) {
         before = tasks_placed_;
         for (std::size_t j = 0; j < resources_; ++j) ask(j);
@@ -283,7 +283,7 @@ class EngineOf final : public Engine {
             thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource))};
   }
 
-  /// The thread's next task enters the resource that the policy says. The caller settles that resource.
+  /// The thread's next task enters the resource chosen by the policy. The caller settles that resource.
   template <bool kPlain = false, Mix kMix = Mix::kAny>
   std::size_t place(ThreadId id) {
     Thread& thread = threads_[id];
@@ -324,7 +324,7 @@ class EngineOf final : public Engine {
     }
   }
 
-  /// All that has happened at this moment, where it concerns several resources at once.
+  /// Settles all changes at this moment if they affect several resources at once.
   [[gnu::always_inline]] void settle_joint() {
     if constexpr (kJoint) {
       stations_->settle(
@@ -358,8 +358,7 @@ class EngineOf final : public Engine {
     if (to != j) settle<kPlain, kMix>(to);
   }
 
-  /// What follows a completion where populations vary: whether the thread has another task, and of which
-  /// type.
+  /// After a completion with varying populations: whether the thread has another task, and of which type.
   bool goes_on(ThreadId id) {
     Thread& thread = threads_[id];
     const std::uint32_t before = thread.type;
@@ -410,7 +409,7 @@ class EngineOf final : public Engine {
       for (Count n = 0; n < change.change; ++n) {
         if (change.change > kManyAtOnce) look_at_stop();
         if (retiring_[index(change.task)] > 0) {
-          --retiring_[index(change.task)];  // one that was to leave stays
+          --retiring_[index(change.task)];  // a thread that should leave stays
         } else {
           born.push_back(new_thread(change.task));
         }
@@ -461,7 +460,7 @@ class EngineOf final : public Engine {
   RandomStream policy_random_;
   bool looks_at_sizes_;
 
-  bool constant_ = true;  // every thread runs one type for ever
+  bool constant_ = true;  // every thread always runs the same type
   std::vector<Count> population_;
   std::vector<Count> retiring_;
   std::vector<PopulationChange> plan_;
@@ -469,7 +468,7 @@ class EngineOf final : public Engine {
   OpenClasses open_;
 
   LateLines late_;
-  std::vector<Count> startable_;  // by type, at the resource that is asked; where tasks have needs
+  std::vector<Count> startable_;  // by type, at the resource that is asked; if tasks have needs
   WindowMeter meter_;
   std::uint64_t until_rebase_ = kRebaseInterval;
 
@@ -479,8 +478,8 @@ class EngineOf final : public Engine {
 
 template <template <typename, typename> class Stations>
 std::unique_ptr<Engine> make_engine_with(const EngineSetup& setup, std::size_t slots) {
-  // Looking at everything is faster than any structure for some tens of tasks and resources. Open classes may
-  // pile up any number.
+  // For some tens of tasks and resources, scanning is faster than any data structure. Open classes may
+  // accumulate any number of tasks.
   const bool few_tasks = threads_of(*setup.scenario) <= 64 && setup.scenario->arrivals.empty();
   const bool few_slots = slots <= 12;
   if (few_tasks && few_slots) return std::make_unique<EngineOf<Stations<ScanQueue, DueScan>>>(setup);

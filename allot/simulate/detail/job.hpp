@@ -7,7 +7,7 @@
 
 namespace allot::detail {
 
-/// Whose it is, of which type, and how many seconds of one unit it needs.
+/// The thread of a task, its type, and how many seconds of one server it needs.
 struct Job {
   ThreadId thread = 0;
   std::uint32_t type = 0;

@@ -1,9 +1,9 @@
-// Resources whose tasks draw on more than a server of their own, all together.
+// All resources of a system whose tasks draw on more than one server each.
 //
-// Every pair of a type and a resource has a virtual time, which passes at the speed of its tasks; speeds
-// change only when the numbers of tasks do, and only of pairs that capacities join. Resources under ps share
-// by the two fillings of the model. Elsewhere whole tasks are in service: they hold what they need until they
-// end, and who does not get it waits.
+// Every pair of a type and a resource has a virtual time, which passes at the speed of its tasks. Speeds
+// change only with the numbers of tasks, and only for pairs that are joined by capacities. Resources under ps
+// share by the two fillings of the model. Elsewhere, whole tasks are in service: they hold what they need
+// until they end, and a task that does not get it waits.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class JointStations {
   using Queue = QueueKind;
   static constexpr bool kJoint = true;
 
-  /// Looks at the system for as long as it lives. Throws InvalidModel where the policy has time shares.
+  /// The system must outlive it. Throws InvalidModel if the policy has time shares.
   JointStations(const System& system, const StationsSetup& setup)
       : system_(system),
         resources_(system.resource_count()),
@@ -58,7 +58,7 @@ class JointStations {
 
   Mix mix() const noexcept { return Mix::kAny; }
 
-  /// First the pairs, then the times at which resources are to be asked again.
+  /// Slots: first the pairs, then the times at which resources should be asked again.
   std::size_t first() const noexcept { return due_.first(); }
   double due(std::size_t slot) const noexcept { return due_.due(slot); }
   std::size_t resource_of(std::size_t slot) const noexcept {
@@ -67,7 +67,7 @@ class JointStations {
 
   template <Mix>
   bool leave(std::size_t slot, double now, ThreadId& thread) {
-    if (slot >= parts_.size()) return false;  // a unit only ends its idling
+    if (slot >= parts_.size()) return false;  // a server only stops idling
     Part& part = parts_[slot];
     const std::size_t j = slot % resources_;
     part.virtual_now = part.queue.first_finish();
@@ -92,8 +92,8 @@ class JointStations {
     lines_[j].work += job.work;
   }
 
-  /// After all changes at one moment. `tell(r, used)` is told how much of each capacity is in use, and
-  /// `tell_busy(j, servers)` how many servers of a resource are at work on its own tasks, where that may have
+  /// Call it after all changes at one moment. Calls `tell(r, used)` with the use of each capacity, and
+  /// `tell_busy(j, servers)` with the servers of a resource that work on its own tasks, where these may have
   /// changed.
   template <typename Tell, typename TellBusy>
   void settle(double now, Tell&& tell, TellBusy&& tell_busy) {
@@ -135,8 +135,8 @@ class JointStations {
     }
   }
 
-  /// Late binding: of those that are `ready`, by type, the ones that could start at the resource now or may
-  /// be bound ahead. Whether there are any.
+  /// Late binding: of the `ready` tasks by type, those that could start at the resource now or may be bound
+  /// ahead. Returns whether there are any.
   bool find_startable(std::size_t j, std::span<const Count> ready, std::vector<Count>& startable) const {
     startable.assign(ready.size(), 0);
     bool any = false;
@@ -147,7 +147,7 @@ class JointStations {
     }
     return any;
   }
-  /// Where tasks are bound late: the part of a resource that takes them.
+  /// Late binding: the interface through which a resource takes tasks.
   struct Taker {
     JointStations& all;
     std::size_t j;
@@ -155,15 +155,15 @@ class JointStations {
     void enter(double now, const Job& job) { all.enter<Mix::kAny>(j, now, job); }
   };
   Taker taker(std::size_t j) noexcept { return {*this, j, wake_[j]}; }
-  /// Of each capacity, what tasks in service and those who wait at the head of a line leave to others.
+  /// What is left of each capacity by tasks in service and by those that wait at the head of a line.
   std::span<const double> free() const noexcept { return free_; }
-  /// Those at the head of a line who can start do so, before anybody else is asked.
+  /// Starts tasks at the head of a line that can start, before others are asked.
   void begin_asking(double now) {
     for (Group& group : groups_) start_heads(group, now);
   }
 
-  /// From now on `started` receives those whose service begins. Calls `use` with those in service, and since
-  /// when they are.
+  /// From now on, `started` receives the tasks whose service begins. Calls `use` with the tasks in service
+  /// and the start of their service.
   template <typename Use>
   void watch(std::vector<ThreadId>& started, Use&& use) {
     started_ = &started;
@@ -186,13 +186,13 @@ class JointStations {
     double virtual_now = 0;  // at `updated`
     double updated = 0;
     double finish_sum = 0;
-    double filled_for = 0;  // as many tasks as the speed is for
+    double filled_for = 0;  // the number of tasks that the speed is for
     bool is_stale = false;  // the queue or the speed has changed
     Queue queue;            // by virtual finish
   };
   struct Waiting {
     Job job;
-    std::uint64_t entry = 0;  // numbers rise
+    std::uint64_t entry = 0;  // increasing numbers
   };
   struct Line {
     FifoQueue<Waiting> waiting;
@@ -206,7 +206,7 @@ class JointStations {
           in_service(pairs.size()) {}
     Filling held;
     Filling shared;
-    std::vector<double> tasks;  // that share what is held
+    std::vector<double> tasks;  // that share held capacities
     std::vector<double> in_service;
   };
 
@@ -259,7 +259,7 @@ class JointStations {
     });
   }
 
-  /// Counts anew what whole tasks hold of all that the pair needs: sums that go up and down would drift.
+  /// Recomputes what whole tasks hold of the capacities that the pair needs, since running sums would drift.
   void hold(std::size_t pair) {
     for (const Draw& draw : needs(pair)) {
       if (system_.is_shared(draw.capacity)) continue;
@@ -274,8 +274,8 @@ class JointStations {
     }
   }
 
-  /// Whoever is at the head of a line, in the order in which they came. One that does not get what it needs
-  /// keeps it for itself, so that nobody who came later makes it wait.
+  /// Starts the tasks at the head of lines in order of arrival. What a waiting task needs is kept for it, so
+  /// that no later task delays it.
   void start_heads(Group& group, double now) {
     const bool had_lines = group.has_lines;
     group.has_lines = has_lines(group);
@@ -327,7 +327,7 @@ class JointStations {
     });
   }
 
-  /// New speeds where the levels have changed.
+  /// Sets new speeds where the levels have changed.
   void fill(std::size_t g, double now) {
     const Group& group = groups_[g];
     Fill& fill = fills_[g];
@@ -374,7 +374,7 @@ class JointStations {
     }
   }
 
-  /// The part of a capacity that is rounding, when needs are added up.
+  /// The part of a capacity by which sums of needs may exceed it through rounding.
   static constexpr double kFits = 1e-9;
 
   const System& system_;
@@ -387,7 +387,7 @@ class JointStations {
   std::vector<Fill> fills_;  // by group
   std::vector<std::size_t> group_of_;
   std::vector<std::size_t> touched_groups_;
-  std::vector<Count> tasks_;  // by resource, those in line among them
+  std::vector<Count> tasks_;  // by resource, including those in line
   std::vector<double> wake_;
   std::vector<double> held_;  // by whole tasks, of each capacity
   std::vector<double> kept_;  // by those at the head of a line

@@ -1,4 +1,4 @@
-// Late binding: tasks that wait for no resource in particular.
+// Late binding: tasks that wait without being bound to a resource.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace allot::detail {
 
-/// A line for each type, and for each party of it where the binding knows parties, and who says which of them
-/// a free server takes from.
+/// A line for each type, or for each type and party if the binding knows parties, and the binding that
+/// decides which one a free server takes from.
 class LateLines {
  public:
-  /// Without a binding nobody may wait here.
+  /// Without a binding, no task may wait here.
   LateLines(std::unique_ptr<LateBinding> binding, std::size_t types, std::size_t groups)
       : binding_(std::move(binding)),
         parties_(binding_ != nullptr && binding_->knows_parties() ? 1 + groups : 1),
@@ -29,7 +29,7 @@ class LateLines {
   bool are_used() const noexcept { return binding_ != nullptr; }
   LateBinding& binding() noexcept { return *binding_; }
   std::span<const Count> waiting() const noexcept { return waiting_; }
-  /// Whether tasks of the type get their turn at all. `group`: of threads, or kNone.
+  /// Whether tasks of the type are ever served. `group`: of threads, or kNone.
   bool serve(std::uint32_t type, std::uint32_t group) const noexcept {
     return binding_ == nullptr || binding_->serves(task_type(type), party_of(group));
   }
@@ -43,7 +43,7 @@ class LateLines {
     ++all_waiting_;
   }
 
-  /// The policy has another plan, which may serve others.
+  /// The policy has another plan, which may serve other types or parties.
   void renew() {
     binding_->renew();
     all_waiting_ = 0;
@@ -56,7 +56,7 @@ class LateLines {
     }
   }
 
-  /// Whose task a free server of the resource takes now.
+  /// The thread whose task a free server of the resource takes now.
   [[gnu::always_inline]] std::optional<ThreadId> take(ResourceId j, const Situation& situation,
                                                       RandomStream& random) {
     if (all_waiting_ == 0) return std::nullopt;
@@ -71,7 +71,7 @@ class LateLines {
     return lines_[at].pop();
   }
 
-  /// When a resource that found nothing to take is to ask again.
+  /// When a resource that found nothing to take should ask again.
   double ask_again(ResourceId j) const noexcept {
     return all_waiting_ == 0 ? kNever : binding_->idle_until(j).value_or(kNever);
   }
@@ -85,7 +85,7 @@ class LateLines {
   std::size_t parties_;
   std::vector<FifoQueue<ThreadId>> lines_;  // by type, then by party
   std::vector<Count> waiting_by_party_;
-  std::vector<Count> waiting_;  // by type, of those that are served
+  std::vector<Count> waiting_;  // by type, only those that are served
   Count all_waiting_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Tasks that come from outside, leave when done, and whose next ones come at random.
+// Tasks that arrive from outside at random and leave when done.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace allot::detail {
 /// The open classes of a scenario: when the next task of each arrives, and the sizes of its tasks.
 class OpenClasses {
  public:
-  /// Looks at `arrivals` for as long as it lives.
+  /// `arrivals` must outlive this object.
   OpenClasses(const std::vector<Arrivals>& arrivals, std::uint64_t seed, std::uint32_t replication)
       : arrivals_(arrivals), seed_(seed) {
     for (std::size_t open = 0; open < arrivals.size(); ++open) {

@@ -1,4 +1,4 @@
-// Who finishes first: tasks by the (virtual) time at which they will be done.
+// Tasks by the (virtual) time at which they will finish.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ using ThreadId = std::uint32_t;
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// For some tens of tasks: an array in no order, and a look at all of it.
+/// For some tens of tasks: an unordered array that is scanned completely.
 class ScanQueue {
  public:
   void push(double finish, ThreadId thread) {
@@ -22,7 +22,7 @@ class ScanQueue {
     threads_[size_] = thread;
     ++size_;
   }
-  /// Finds the first again after pushes and pops.
+  /// Finds the first task again after pushes and pops.
   void settle() noexcept {
     const double* finish = finish_.data();
     std::size_t first = 0;
@@ -44,7 +44,7 @@ class ScanQueue {
     threads_[first_] = threads_[size_];
     return thread;
   }
-  /// Takes `by` from every finish and returns their sum.
+  /// Subtracts `by` from every finish and returns the new sum.
   double shift(double by) noexcept {
     double sum = 0;
     for (std::size_t at = 0; at < size_; ++at) sum += finish_[at] -= by;
@@ -72,7 +72,7 @@ class ScanQueue {
   double least_ = kNever;
 };
 
-/// For many: a heap with four children a node.
+/// For many tasks: a heap with four children per node.
 class HeapQueue {
  public:
   void push(double finish, ThreadId thread) {
@@ -99,7 +99,7 @@ class HeapQueue {
     std::size_t at = 0;
     for (std::size_t child = 1; child < size; child = 4 * at + 1) {
       std::size_t least = child;
-      if (child + 4 <= size) {  // nobody can guess which of them is least, so no branch depends on it
+      if (child + 4 <= size) {  // without branches, since which one is least is unpredictable
         const std::size_t left = child + (entries[child + 1].finish < entries[child].finish ? 1 : 0);
         const std::size_t right = child + 2 + (entries[child + 3].finish < entries[child + 2].finish ? 1 : 0);
         least = entries[right].finish < entries[left].finish ? right : left;
@@ -163,7 +163,7 @@ class FifoQueue {
     head_ = 0;
   }
 
-  std::vector<Item> ring_;  // a power of two long
+  std::vector<Item> ring_;  // its size is a power of two
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };
@@ -198,7 +198,7 @@ class DueTree {
   std::vector<std::uint32_t> winner_;
 };
 
-/// The same for a few: a look at all of them.
+/// The same for a few resources: scans all of them.
 class DueScan {
  public:
   explicit DueScan(std::size_t resources) : due_(resources, kNever) {}

@@ -1,4 +1,4 @@
-// Resources that have nothing to do with one another: a station for each, and which of them is due first.
+// Independent resources: a station for each, and which of them is due first.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace allot::detail {
 
-/// Which stations a loop may meet. Where all are of one kind, it need not ask.
+/// Which stations a loop may meet. If all are of one kind, it need not check.
 enum class Mix { kAny, kShared, kSingle };
 
-/// What an engine knows of the stations it is made for.
+/// What an engine knows about the stations it is made for.
 struct StationsSetup {
   bool binds_late = false;
   bool by_shares = false;  ///< the policy has time shares
@@ -49,7 +49,7 @@ class SeparateStations {
 
   Mix mix() const noexcept { return mix_; }
 
-  /// Where something happens next, and when.
+  /// Where the next event happens, and when.
   std::size_t first() const noexcept { return due_.first(); }
   double due(std::size_t slot) const noexcept { return due_.due(slot); }
   std::size_t resource_of(std::size_t slot) const noexcept { return slot; }
@@ -75,7 +75,7 @@ class SeparateStations {
   [[gnu::always_inline]] void enter(std::size_t j, double now, const Job& job) {
     use_station<kMix>(j, [&](auto& station) { station.enter(now, job); });
   }
-  /// After all changes at one moment; `then` is told of the station.
+  /// Call it after all changes at one moment; calls `then` with the station.
   template <Mix kMix, typename Then>
   [[gnu::always_inline]] void settle(std::size_t j, double now, Then&& then) {
     use_station<kMix>(j, [&](auto& station) {
@@ -95,13 +95,13 @@ class SeparateStations {
     for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
   }
 
-  /// Where tasks are bound late: the station that takes them.
+  /// Late binding: the station that takes tasks.
   LateStation<Queue>& taker(std::size_t j) noexcept {
     return *std::get_if<LateStation<Queue>>(&stations_[j]);
   }
 
-  /// From now on `started` receives those whose service begins. Calls `use` with those in service where that
-  /// is not all who are there, and when each will end.
+  /// From now on, `started` receives the tasks whose service begins. Calls `use` with the tasks in service
+  /// and their end, at stations where not all tasks are in service.
   template <typename Use>
   void watch(std::vector<ThreadId>& started, Use&& use) {
     for (Station<Queue>& station : stations_) {

@@ -1,7 +1,7 @@
 // A resource at work: tasks enter, receive service by its discipline, and leave.
 //
 // Every kind of station has the same operations. After all changes of one moment the owner calls `settle`,
-// which makes `due` (when the next task leaves) and `busy` (units at work) valid again.
+// which makes `due` (when the next task leaves) and `busy` (servers at work) valid again.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace allot::detail {
 
-/// Even processor sharing, exactly: every task receives min(1, c / n) of a unit. In virtual time, which
+/// Even processor sharing, exactly: every task receives min(1, c / n) of a server. In virtual time, which
 /// passes at that speed, a task's finish is fixed when it enters.
 template <typename Queue>
 class SharedStation {
@@ -55,11 +55,11 @@ class SharedStation {
     return std::max(0.0, finish_sum_ - static_cast<double>(tasks_) * v);
   }
 
-  /// Who leaves next; the thread 0 when nobody is here.
+  /// The thread that leaves next; 0 if the station is empty.
   ThreadId next_thread() const noexcept requires requires(const Queue& queue) { queue.first_thread(); }
   { return queue_.first_thread(); }
 
-  /// Starts virtual time anew, so that it loses no digits in a long run.
+  /// Resets virtual time, so that it loses no digits in a long run.
   void rebase() noexcept {
     finish_sum_ = queue_.shift(virtual_now_);
     virtual_now_ = 0;
@@ -82,7 +82,7 @@ class SharedStation {
   Queue queue_;  // by virtual finish
 };
 
-/// First come, first served, by one unit.
+/// First come, first served, by one server.
 class SingleStation {
  public:
   [[gnu::always_inline]] void enter(double, const Job& job) {
@@ -136,7 +136,7 @@ class SingleStation {
   FifoQueue<Job> waiting_;
 };
 
-/// First come, first served, by several units.
+/// First come, first served, by several servers.
 template <typename Queue>
 class OrderedStation {
  public:
@@ -192,8 +192,8 @@ class OrderedStation {
   Queue running_;  // by finish
 };
 
-/// Late binding: a task enters when the resource takes it. Only those that a minimum depth asks for wait
-/// here.
+/// Late binding: a task enters when the resource takes it. Only tasks beyond the servers, for a minimum
+/// depth, wait here.
 template <typename Queue>
 class LateStation : public OrderedStation<Queue> {
   using Ordered = OrderedStation<Queue>;
@@ -210,7 +210,7 @@ class LateStation : public OrderedStation<Queue> {
   }
 
   bool leave(double now, ThreadId& thread) noexcept {
-    if (Ordered::first_end() > now) return false;  // a unit only ends its idling
+    if (Ordered::first_end() > now) return false;  // a server only stops idling
     --tasks_;
     return Ordered::leave(now, thread);
   }
@@ -220,19 +220,19 @@ class LateStation : public OrderedStation<Queue> {
     Ordered::due = std::min(Ordered::due, wake);
   }
 
-  double wake = kNever;  ///< when to ask again what to take
+  double wake = kNever;  ///< when to ask again
 
  private:
   Count room_;
   Count tasks_ = 0;
 };
 
-/// Any of them.
+/// A station of any kind.
 template <typename Queue>
 using Station = std::variant<SharedStation<Queue>, SingleStation, OrderedStation<Queue>,
                              WeightedSharedStation<Queue>, WeightedOrderStation<Queue>, LateStation<Queue>>;
 
-/// Calls `use` with the station that it is; a plain switch, which compilers can see through.
+/// Calls `use` with the actual station; a plain switch, which compilers can optimise.
 template <typename Queue, typename Use>
 [[gnu::always_inline]] inline decltype(auto) with_station(Station<Queue>& station, Use&& use) {
   switch (station.index()) {
@@ -251,7 +251,7 @@ template <typename Queue, typename Use>
   }
 }
 
-/// Tells weighted stations the policy's time shares.
+/// Passes the policy's time shares to weighted stations.
 template <typename Queue>
 void set_shares(std::vector<Station<Queue>>& stations, const Policy& policy, std::size_t types, double now) {
   const PairSpan shares(policy.time_shares(), stations.size());
@@ -270,7 +270,7 @@ void set_shares(std::vector<Station<Queue>>& stations, const Policy& policy, std
   }
 }
 
-/// The station that does what the resource's discipline asks for. `weighted`: by time shares.
+/// The station for the resource's discipline. `weighted`: by time shares.
 template <typename Queue>
 Station<Queue> make_station(const Resource& resource, std::size_t types, bool weighted, bool exact_shares) {
   const bool shared = resource.discipline == Discipline::kPs;

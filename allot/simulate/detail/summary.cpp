@@ -10,7 +10,7 @@
 namespace allot::detail {
 namespace {
 
-/// Up to the variance of exponential sizes, there is no tail to miss.
+/// Up to the variance of exponential sizes, there is no heavy tail.
 constexpr double kExponential = 1;
 
 /// Per second; 0 for a moment too short to measure.
@@ -21,7 +21,7 @@ Estimate estimate(std::span<const double> values) {
   return {interval.mean, interval.half_width};
 }
 
-/// What the windows hold, one value per replication, and sums over them.
+/// The values of the windows, one per replication, and sums over them.
 struct Totals {
   explicit Totals(const Scenario& work)
       : scenario(work),
@@ -82,7 +82,7 @@ class Summary {
       complete_ += replication.complete ? 1 : 0;
       if (replication.complete && replication.window.completions > 0) used_.push_back(&replication);
     }
-    if (measured.stopped && used_.size() < 2) {  // better a part of a run than nothing
+    if (measured.stopped && used_.size() < 2) {  // a part of a run is better than nothing
       used_.clear();
       for (const Replication& replication : measured.replications) {
         if (replication.window.completions > 0) used_.push_back(&replication);
@@ -123,7 +123,7 @@ class Summary {
   }
 
  private:
-  /// What was asked for, and how it ended.
+  /// The settings of the run, and how it ended.
   SimulationResult begin() const {
     SimulationResult result;
     result.policy = measured_.policy;
@@ -184,7 +184,7 @@ class Summary {
     result.population = rate(totals.population, totals.seconds);
   }
 
-  /// Plans that end: every thread leaves, or there was none.
+  /// Notes that work ends: every thread leaves, or there was none.
   void note_end_of_work(SimulationResult& result) const {
     std::uint64_t dry = 0;
     std::uint64_t most = 0;
@@ -205,7 +205,7 @@ class Summary {
     }
   }
 
-  /// Whether threads are there that complete nothing, as a plan may want it.
+  /// Whether some present threads complete nothing, as a plan may require.
   bool has_starved(const SimulationResult& result) const {
     const System& system = measured_.scenario.system;
     for (const TaskType i : system.types()) {
@@ -214,7 +214,7 @@ class Summary {
     return !measured_.scenario.threads.empty();
   }
 
-  /// Whether a type that only arrives completes less than that, beyond doubt.
+  /// Whether a type that only arrives completes significantly less than arrives.
   bool completes_less_than_arrives(const SimulationResult& result) const {
     const Scenario& scenario = measured_.scenario;
     std::vector<double> arriving(scenario.system.type_count(), 0.0);
@@ -227,7 +227,7 @@ class Summary {
     return false;
   }
 
-  /// Little's law needs a steady state: tasks that wait for ever are in the system, but in no response time.
+  /// Little's law needs a steady state: tasks that wait forever are in the system but in no response time.
   void note_growth(SimulationResult& result) const {
     if (measured_.scenario.arrivals.empty() || result.completions < 1000) return;
     const bool is_crowded = result.population > 1.1 * result.little && !has_starved(result);
@@ -257,8 +257,7 @@ class Summary {
     result.notes.emplace_back(text);
   }
 
-  /// Sizes that never vary keep the rhythm of their start: all that differs between replications is that
-  /// start.
+  /// If sizes never vary, the rhythm of the start persists, and replications differ only in their start.
   void note_rhythm(SimulationResult& result) const {
     constexpr double kHardly = 1e-3;
     if (measured_.sizes.variance() >= kHardly) return;
@@ -271,7 +270,7 @@ class Summary {
                                     "narrow");
   }
 
-  /// An interval cannot know of large tasks that were never drawn.
+  /// An interval does not account for large tasks that were never drawn.
   void note_heavy_tail(double tasks, SimulationResult& result) const {
     const double error = 1.96 * std::sqrt(measured_.sizes.variance() / tasks);
     if (error < 0.01 || measured_.sizes.variance() <= kExponential) return;

@@ -1,4 +1,4 @@
-// What a simulation's replications say together: means, intervals, and notes on what they cannot know.
+// Summarises the replications of a simulation: means, intervals, and notes on their limits.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace allot::detail {
 
 struct Replication {
   Window window;
-  std::unique_ptr<LogHistogram> part;  ///< of the response times, where it is not complete; 64 KiB
+  std::unique_ptr<LogHistogram> part;  ///< of the response times, if it is not complete; 64 KiB
   std::vector<double> batch_throughput;
   std::vector<double> batch_response;
   std::vector<double> batch_value;
   std::vector<std::vector<double>> batch_rounds;  ///< by group of threads
-  bool complete = false;                          ///< was not asked to stop
-  bool dry = false;                               ///< nothing was left to do before all completions were seen
+  bool complete = false;                          ///< it was not stopped
+  bool dry = false;                               ///< the work ran out before all completions
 };
 
 /// Completions per second; 0 for a moment too short to measure.
 double throughput_of(const Window& window) noexcept;
 
-/// Worth of the rounds that were completed, and of the completions that are no part of a round.
+/// Worth of the completed rounds, and of the completions that are not part of a round.
 double value_in(const Window& window, const Scenario& scenario) noexcept;
 
-/// A campaign as it ended. Refers to what the campaign holds.
+/// The outcome of a campaign. Refers to data that the campaign owns.
 struct Measured {
   const Scenario& scenario;
   const std::string& policy;
@@ -41,9 +41,9 @@ struct Measured {
   std::uint64_t warmup = 0;
   bool settled = true;          ///< within the pilot run
   bool stopped = false;         ///< before all was done
-  std::uint64_t simulated = 0;  ///< completions, all in all
+  std::uint64_t simulated = 0;  ///< total completions
   const std::vector<Replication>& replications;
-  const LogHistogram& responses;  ///< of the replications that are complete
+  const LogHistogram& responses;  ///< of the complete replications
 };
 
 SimulationResult summarise(const Measured& measured);

@@ -11,7 +11,7 @@ double threads_of(const Scenario& scenario) {
 }
 
 double bytes_per_thread() {
-  // With its places in a queue that may have grown, and in the order in which they enter.
+  // Includes its entries in a queue that may have grown and in the order of entry.
   return sizeof(Thread) + sizeof(SizeBuffer) + 2.5 * (sizeof(double) + sizeof(ThreadId)) +
          2 * sizeof(ThreadId);
 }

@@ -1,5 +1,4 @@
-// The threads of a simulation and the random numbers behind them: who is there, with which task, of which
-// size.
+// The threads of a simulation, their present tasks, and the random numbers for task sizes.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +15,8 @@
 
 namespace allot::detail {
 
-/// What a stream of random numbers is for. A stream is named by seed, purpose, replication and thread, so
-/// that the k-th task of a thread has the same size under every policy.
+/// The purpose of a stream of random numbers. A stream is identified by random seed, purpose, replication and
+/// thread, so that the k-th task of a thread has the same size under every policy.
 enum class Purpose : std::uint64_t { kSizes, kStart, kPolicy, kArrivals, kOpenSizes };
 
 inline std::uint64_t stream_id(Purpose purpose, std::uint32_t replication,
@@ -54,7 +53,7 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 struct Thread {
   double entered = 0;
   double size = 0;
-  double next_size = 0;  // drawn one task ahead, so that nobody waits for it
+  double next_size = 0;  // drawn one task ahead, so that it is available at once
   std::uint64_t task = 0;
   std::uint32_t type = 0;
   std::uint32_t resource = 0;
@@ -64,7 +63,7 @@ struct Thread {
   bool alive = true;
 };
 
-/// All threads, those gone among them until another takes their place.
+/// All threads; those that have left keep their place until another takes it.
 class Threads {
  public:
   Threads(const Distribution& sizes, std::uint64_t seed, std::uint32_t replication) noexcept
@@ -81,7 +80,7 @@ class Threads {
   auto begin() noexcept { return threads_.begin(); }
   auto end() noexcept { return threads_.end(); }
 
-  /// Whether one more would take a place of its own.
+  /// Whether one more thread would exceed `most`.
   bool is_full(std::uint64_t most) const noexcept { return free_.empty() && threads_.size() >= most; }
 
   ThreadId add(std::uint32_t type) {
@@ -108,10 +107,10 @@ class Threads {
     free_.push_back(id);
   }
 
-  /// Those added so far were there from the start.
+  /// Marks the threads added so far as present from the start.
   void are_founders() noexcept { founders_ = births_; }
 
-  /// The order in which they enter, as they were added or at random.
+  /// The order in which threads enter: as added, or at random.
   std::vector<ThreadId> entry_order(bool is_random) {
     std::vector<ThreadId> order(threads_.size());
     std::iota(order.begin(), order.end(), ThreadId{0});
@@ -119,8 +118,8 @@ class Threads {
     RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
     for (std::size_t left = order.size(); left > 1; --left)
       std::swap(order[left - 1], order[random.below(left)]);
-    // Sizes that never vary keep the rhythm of the start for ever. So each thread begins within a task, at a
-    // random point of it: replications then differ as much as the start can make them.
+    // If sizes never vary, the rhythm of the start lasts forever. So each thread begins at a random point
+    // within a task, which makes replications as different as the start can.
     if (sizes_.variance() == 0) {
       for (Thread& thread : threads_) thread.next_size *= random.uniform();
     }
@@ -132,7 +131,7 @@ class Threads {
     return std::exchange(threads_[id].next_size, buffers_[id].next(sizes_, seed_));
   }
 
-  /// Asks the memory for what `next_size` will need: with many threads, it is in no cache.
+  /// Prefetches what `next_size` will need: with many threads, it is in no cache.
   [[gnu::always_inline]] void fetch(ThreadId id) const noexcept {
     __builtin_prefetch(&threads_[id], 1);
     const SizeBuffer& buffer = buffers_[id];
@@ -140,20 +139,20 @@ class Threads {
     __builtin_prefetch(buffer.sizes + RandomStream::kBlock / 2);
   }
 
-  /// Tasks that every founder still there has completed, of those that `counts` accepts.
+  /// The fewest tasks that a founder has completed, among those still present that `counts` accepts.
   template <typename Counts>
   std::uint64_t fewest_turns(const Counts& counts) const noexcept {
     std::uint64_t fewest = ~std::uint64_t{0};
     for (ThreadId id = 0; id < threads_.size(); ++id) {
       const bool is_founder = static_cast<std::uint32_t>(buffers_[id].stream) < founders_;
       if (!threads_[id].alive || threads_[id].open != kNone || !is_founder || !counts(threads_[id])) continue;
-      // One size is drawn ahead, and one is being worked off.
+      // One size is drawn ahead, and one belongs to the present task.
       fewest = std::min(fewest, buffers_[id].drawn() - 2);
     }
     return fewest;
   }
 
-  /// Seconds that the tasks have been in the system: of all together, and of the oldest.
+  /// Seconds that tasks have been in the system: the sum, and that of the oldest.
   double ages(double now) const noexcept {
     double sum = 0;
     for (const Thread& thread : threads_) sum += thread.alive ? now - thread.entered : 0.0;
@@ -175,12 +174,12 @@ class Threads {
   std::vector<SizeBuffer> buffers_;
   std::vector<ThreadId> free_;
   std::uint32_t births_ = 0;
-  std::uint32_t founders_ = 0;  // the first so many births
+  std::uint32_t founders_ = 0;  // the number of births at the start
 };
 
-/// Threads that a scenario has at its largest, arrivals not counted.
+/// The largest number of threads in a scenario, without arrivals.
 double threads_of(const Scenario& scenario);
-/// Bytes that one thread takes in an engine, about.
+/// The approximate number of bytes per thread in an engine.
 double bytes_per_thread();
 
 }  // namespace allot::detail

@@ -1,4 +1,4 @@
-// Tells an observer what happens to single tasks.
+// Reports the events of single tasks to an observer.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace allot::detail {
 
 class Tracer {
  public:
-  /// Looks at both for as long as it lives. `binds_late`: tasks are placed when a server takes them.
+  /// Both must outlive it. `binds_late`: tasks are placed when a server takes them.
   Tracer(const System& system, const Threads& threads, bool binds_late)
       : system_(system), threads_(threads), binds_late_(binds_late) {}
 
   bool is_on() const noexcept { return sink_ != nullptr; }
 
-  /// From now on, first of those who are in the system already: when they were placed, and when their service
-  /// began.
+  /// Reports from now on. First come the tasks already in the system: when each was placed, and when its
+  /// service began.
   template <typename Stations>
   void begin(TraceSink* sink, Stations& stations, double now) {
     sink_ = sink;
@@ -34,7 +34,7 @@ class Tracer {
       const Thread& thread = threads_[id];
       double start = time;
       if constexpr (!Stations::kJoint) {
-        // Who runs does so without a break, so the beginning follows from the end, but for rounding.
+        // Tasks run without a break, so the beginning follows from the end, up to rounding.
         const double work =
             thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
         start = std::clamp(time - work, thread.entered, now);
@@ -55,7 +55,7 @@ class Tracer {
   void completed(ThreadId id, double time, double response) {
     sink_->event(event_of(TraceEvent::What::kComplete, id, time, response));
   }
-  /// Those whose service has begun as stations were settled.
+  /// Reports the tasks whose service began when stations were settled.
   void started(double time) {
     for (const ThreadId id : started_) sink_->event(event_of(TraceEvent::What::kStart, id, time));
     started_.clear();

@@ -1,4 +1,5 @@
-// Resources that divide their time by weight (the policy `weighted`): the stations of stations.hpp for it.
+// Resources that divide their time by weight (the policy `weighted`): its versions of the stations in
+// stations.hpp.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +14,15 @@
 
 namespace allot::detail {
 
-/// What weighted service has to know of a type at a resource.
+/// What weighted service needs to know about a type at a resource.
 struct TypeShare {
-  double share = 0;   ///< f_ij: mean units that work on the type
+  double share = 0;   ///< f_ij: mean servers that work on the type
   double weight = 0;  ///< of one task: f_ij / n_ij of the target
 };
 
-/// Sharing by weight: a task receives min(1, theta * weight) units, theta such that they sum to the target's
-/// units (`exact`) or to as many as there are tasks or servers (`floor`). Tasks of a type receive the same,
-/// so each type has a virtual time of its own.
+/// Sharing by weight: a task receives min(1, theta * weight) servers, with theta chosen so that they sum to
+/// the target's servers (`exact`) or to the smaller number of tasks and servers (`floor`). Tasks of a type
+/// receive the same, so each type has its own virtual time.
 template <typename Queue>
 class WeightedSharedStation {
  public:
@@ -86,7 +87,7 @@ class WeightedSharedStation {
  private:
   struct Part {
     double weight = 0;
-    double speed = 0;  // units that one task receives
+    double speed = 0;  // servers that one task receives
     double virtual_now = 0;
     Queue queue;
   };
@@ -98,8 +99,8 @@ class WeightedSharedStation {
     }
   }
 
-  /// Water-filling: types whose tasks would receive more than a whole unit receive one; the rest share what
-  /// is left.
+  /// Water-filling: types whose tasks would receive more than a whole server receive one; the others share
+  /// the rest.
   void share_out() noexcept {
     double tasks = 0;
     double weight = 0;
@@ -131,7 +132,7 @@ class WeightedSharedStation {
     }
   }
 
-  /// Nobody here has a share: rather than idle, all receive alike.
+  /// No task here has a share: instead of idling, all receive the same.
   void share_evenly() noexcept {
     Count tasks = 0;
     for (const Part& part : parts_) tasks += static_cast<Count>(part.queue.size());
@@ -148,15 +149,15 @@ class WeightedSharedStation {
   std::vector<Part> parts_;
 };
 
-/// One task at a time per unit, the next of the type that is furthest behind its share: least service / f_ij.
-/// With exact shares a unit idles while every type that waits is ahead of its share of the time.
+/// One task at a time per server; the next is of the type that is furthest behind its share: least service /
+/// f_ij. With exact shares, a server idles while every waiting type is ahead of its share of the time.
 template <typename Queue>
 class WeightedOrderStation {
  public:
   WeightedOrderStation(Count servers, std::size_t types, bool exact)
       : servers_(servers), exact_(exact), parts_(types) {}
 
-  /// Types keep what they are ahead or behind under the former shares.
+  /// Types stay as far ahead or behind as under the previous shares.
   void set_shares(double now, std::span<const TypeShare> shares) {
     const double reached = exact_ ? now - since_ : least_progress(parts_.size());
     since_ = now;
@@ -233,7 +234,7 @@ class WeightedOrderStation {
     FifoQueue<Job> waiting;
   };
 
-  /// Service received per unit of share: how far the type has come. Types without a share come last.
+  /// The progress of a type: service received per unit of share. Types without a share come last.
   double progress(std::size_t i) const noexcept {
     return parts_[i].share > 0 ? parts_[i].service / parts_[i].share
                                : (exact_ ? kNever : 1e300 + parts_[i].service);
@@ -241,7 +242,7 @@ class WeightedOrderStation {
 
   static bool is_present(const Part& part) noexcept { return !part.waiting.empty() || part.running > 0; }
 
-  /// Of the types here, but one; kNever when there is no other.
+  /// The least progress of the types here, except one; kNever if there is no other.
   double least_progress(std::size_t but) const noexcept {
     double least = kNever;
     for (std::size_t i = 0; i < parts_.size(); ++i) {

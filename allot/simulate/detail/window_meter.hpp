@@ -1,4 +1,4 @@
-// What is measured of a simulation between two moments.
+// Measures a simulation between two moments.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace allot::detail {
 
 class WindowMeter {
  public:
-  /// `capacities`: whose use is measured besides, or 0.
+  /// `capacities`: the number of capacities whose use is also measured, or 0.
   WindowMeter(std::size_t types, std::size_t resources, std::size_t capacities,
               std::span<const ThreadGroup> groups)
       : types_(types),
@@ -50,7 +50,7 @@ class WindowMeter {
     ages_at_start_ = ages;
   }
 
-  /// To be told of the population first.
+  /// Call `count_population` first.
   const Window& end(double now, double ages, double oldest) {
     for (std::size_t j = 0; j < resources_; ++j) account_busy(j, busy_[j], now);
     for (std::size_t r = 0; r < used_.size(); ++r) set_used(r, used_[r], now);
@@ -71,15 +71,15 @@ class WindowMeter {
     responses_.add(response);
   }
 
-  /// One of these completions is this step of a group's sequence.
+  /// Counts a completion as this step of a group's sequence.
   void complete_step(std::uint32_t group, std::uint32_t step) noexcept { ++window_.steps[group][step]; }
 
-  /// So many units of the resource are busy from now on.
+  /// From now on, this many servers of the resource are busy.
   [[gnu::always_inline]] void set_busy(std::size_t j, double busy, double now) noexcept {
     if (busy != busy_[j]) account_busy(j, busy, now);
   }
 
-  /// So much of the capacity is in use from now on.
+  /// From now on, this amount of the capacity is in use.
   void set_used(std::size_t r, double used, double now) noexcept {
     window_.used[r] += used_[r] * (now - used_since_[r]);
     used_since_[r] = now;
@@ -94,7 +94,7 @@ class WindowMeter {
     population_since_ = now;
   }
 
-  /// Its counts are those until now; its times are not.
+  /// Its counts are up to date; its times are not.
   const Window& counted() const noexcept { return window_; }
   const LogHistogram& responses() const noexcept { return responses_; }
   double response_sum() const noexcept {

@@ -14,7 +14,7 @@ class Parameters {
   /// Throws for text that is not a list of `key=number`, and for a key that is given twice or not in `keys`.
   Parameters(std::string_view kind, std::string_view text, std::span<const std::string_view> keys);
 
-  /// What was given, or else `otherwise`. Throws unless it is in [least, largest].
+  /// The given number, or `otherwise` if there is none. Throws unless it is in [least, largest].
   double number(std::string_view key, double otherwise, double least, double largest) const;
 
  private:
@@ -25,7 +25,7 @@ class Parameters {
 /// For a kind that takes no parameters: throws unless the text is empty.
 void expect_no_parameters(std::string_view kind, std::string_view text);
 
-/// The number that fills the text, as C writes them in decimal; NaN when it is none.
+/// The number that the whole text represents, in C's decimal format; NaN if it is not one.
 double parsed_number(std::string_view text) noexcept;
 
 }  // namespace allot::detail

@@ -39,7 +39,7 @@ class BoundedPareto final : public detail::ByInversion {
     const double largest = smallest_ * ratio_;
     for (double& value : uniform) {
       value = smallest_ * value;
-      value = value < largest ? value : largest;  // rounding may lead out by an ulp or two
+      value = value < largest ? value : largest;  // rounding may exceed it by an ulp or two
     }
   }
   double variance() const noexcept override { return variance_; }
@@ -51,7 +51,7 @@ class BoundedPareto final : public detail::ByInversion {
   double alpha_;
   double ratio_;
   double smallest_;
-  double probability_;  ///< 1 - r^-a: what an unbounded Pareto distribution puts on the interval
+  double probability_;  ///< 1 - r^-a: the probability of the interval under an unbounded Pareto distribution
   double variance_;
 };
 

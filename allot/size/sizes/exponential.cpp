@@ -1,4 +1,4 @@
-// Exponential sizes: no memory, so that the number of tasks in each queue is a Markov chain.
+// Exponential sizes: memoryless, so the number of tasks in each queue is a Markov chain.
 #include "allot/base/elementary.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kName = "hyperexponential";
 
-/// Short with probability p and mean 1/(2p), else long with mean 1/(2(1 - p)): "balanced means". The
+/// Short with probability p and mean 1/(2p), otherwise long with mean 1/(2(1 - p)): "balanced means". The
 /// coefficient of variation c sets p: 1 - p = (1 - s)/2 with s^2 = (c^2 - 1)/(c^2 + 1).
 class Hyperexponential final : public detail::ByInversion {
  public:

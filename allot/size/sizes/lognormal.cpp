@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kName = "lognormal";
 
-/// Of a polynomial, highest power first.
+/// The coefficients of a polynomial, highest power first.
 using Coefficients = std::array<double, 8>;
 
 // Wichura, Algorithm AS 241, Applied Statistics 37 (1988), 477-484: PPND16, relative error about 1e-16.

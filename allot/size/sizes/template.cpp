@@ -22,7 +22,7 @@ class Template final : public detail::ByInversion {
   explicit Template(double width) noexcept : width_(width) {}
 
   /// Mean 1, always positive. Use + - * / and std::sqrt, which are the same everywhere, and
-  /// allot/base/elementary.hpp for the rest; not the functions of <cmath>, which are not.
+  /// allot/base/elementary.hpp for the rest; not the functions of <cmath>, which differ between platforms.
   void to_sizes(std::span<double> uniform) const noexcept override {
     for (double& value : uniform) {
       const double triangle = value < 0.5 ? std::sqrt(2 * value) - 1 : 1 - std::sqrt(2 * (1 - value));
@@ -30,14 +30,14 @@ class Template final : public detail::ByInversion {
     }
   }
   double variance() const noexcept override { return width_ * width_ / 6; }
-  /// Everything that `make_template` needs to make the same again.
+  /// Everything that `make_template` needs to make the same distribution again.
   std::string spec() const override { return std::string(kName) + ":width=" + exact_text(width_); }
 
  private:
   double width_;
 };
 
-/// The user's text comes here: say what is wrong with it by InvalidModel, as Parameters does.
+/// Gets the user's text: report what is wrong with it as an InvalidModel, as Parameters does.
 std::unique_ptr<const Distribution> make_template(std::string_view text) {
   static constexpr std::array<std::string_view, 1> kKeys{"width"};
   const detail::Parameters parameters(kName, text, kKeys);

@@ -1,5 +1,4 @@
-// Sizes measured by somebody: drawn at random, with replacement, from the lines of a file, and scaled to
-// mean 1.
+// Measured sizes: drawn at random, with replacement, from the lines of a file, and scaled to mean 1.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -18,7 +17,7 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{1} << 26;  // bytes; keeps an endless /dev/zero out
 constexpr std::size_t kListedLines = 100;
 
-/// Sums with the rounding errors added up beside (Neumaier), in the order given.
+/// A sum in the given order that adds up the rounding errors separately (Neumaier).
 class ExactSum {
  public:
   void add(double value) noexcept {
@@ -143,7 +142,7 @@ std::vector<Entry> read_entries(const std::string& field, std::string_view text)
 std::vector<double> scaled(const std::string& field, const std::vector<Entry>& entries) {
   double largest = 0;
   for (const Entry& entry : entries) largest = std::max(largest, entry.size);
-  // In units of a power of two near the largest, so that the sum cannot overflow and nothing is rounded.
+  // In units of a power of two near the largest, so that the sum cannot overflow and scaling does not round.
   const int unit = std::ilogb(largest);
   ExactSum sum;
   for (const Entry& entry : entries) sum.add(std::ldexp(entry.size, -unit));

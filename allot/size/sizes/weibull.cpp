@@ -1,5 +1,5 @@
-// Weibull sizes: a power of an exponential one. Below shape 1 with a tail heavier than exponential, yet all
-// moments.
+// Weibull sizes: a power of an exponential size. For shapes below 1, the tail is heavier than exponential,
+// but all moments exist.
 #include <array>
 
 #include "allot/base/elementary.hpp"

@@ -8,15 +8,15 @@
 namespace allot::detail {
 namespace {
 
-/// The part of a capacity that is rounding, when needs are added up.
+/// The part of a capacity by which sums of needs may exceed it through rounding.
 constexpr double kFits = 1e-9;
-/// Packings that are looked at to prove the best one.
+/// At most this many packings are examined to prove the best one.
 constexpr std::size_t kMostLooks = 20'000;
-/// Packings that are rated on the way up.
+/// At most this many packings are rated by the climb.
 constexpr std::size_t kMostRated = 50'000;
-/// With more tasks in service than this, parts of tasks are as good as whole ones.
+/// With more tasks in service than this, fractions of tasks are as good as whole ones.
 constexpr double kMostTasks = 2'000;
-/// The part of its value by which a packing must be better to be another one.
+/// A packing counts as better if its value is larger by this part.
 constexpr double kBetter = 1e-12;
 
 class PackingClimb {
@@ -67,7 +67,7 @@ class PackingClimb {
         if (system.count(i) > 0) pairs.push_back({i, j});
       }
     }
-    // What is worth most first: then less has to be looked at.
+    // Most valuable first, so that fewer packings have to be examined.
     std::stable_sort(pairs.begin(), pairs.end(), [&](const PairId& a, const PairId& b) {
       return system.value_rate(a.type, a.resource) > system.value_rate(b.type, b.resource);
     });
@@ -128,7 +128,7 @@ class PackingClimb {
     return true;
   }
 
-  /// Puts in, takes out and exchanges tasks for as long as that is worth more.
+  /// Adds, removes and exchanges tasks as long as the value increases.
   void climb() {
     double now = value();
     for (bool better = true; better && !has_ended();) {
@@ -151,7 +151,7 @@ class PackingClimb {
     }
     note(now);
   }
-  /// As many as fit and are worth it.
+  /// Adds as many tasks as fit and increase the value.
   bool add(std::size_t at, double& now) {
     double added = 0;
     double kept = 0;
@@ -169,7 +169,7 @@ class PackingClimb {
     return now > before;
   }
 
-  /// All packings, but for those that cannot be worth more than the best so far.
+  /// Examines all packings, except those that cannot be worth more than the best so far.
   void look_at_all(std::size_t from, double linear) {
     if (++looks_ > kMostLooks || poll_.stopped()) return;
     note(value());

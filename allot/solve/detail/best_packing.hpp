@@ -1,4 +1,4 @@
-// The one packing that is worth most: whole tasks that fit together, kept in service for ever.
+// The single packing that is worth most: whole tasks that fit together and stay in service all the time.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,20 @@
 namespace allot::detail {
 
 struct BestPacking {
-  std::vector<double> tasks;          ///< in service, by pair, row after row
-  std::vector<double> at_full_speed;  ///< the same at the speed that what is shared leaves them
+  std::vector<double> tasks;          ///< in service, by pair, row-major
+  std::vector<double> at_full_speed;  ///< the same at full speed, given what shared capacities allow
   double value = 0;                   ///< per second
-  bool is_proven = false;             ///< that no other is worth more
+  bool is_proven = false;             ///< no other is worth more
 };
 
-/// Whatever a policy does, at each moment its tasks in service are a packing, so that no policy is worth more
-/// on average than the best one, and who keeps that one in service is worth as much. Limits make mixtures of
-/// packings, and so do stages and arrivals: nothing there, and nothing where no task has needs.
+/// Under any policy, the tasks in service at any moment are a packing. So no policy has more value on average
+/// than the best packing, and a policy that keeps that packing in service has as much. Only for throughput,
+/// and only if tasks have needs. Empty with limits, groups of threads or arrivals, since a mix of packings
+/// may be better there.
 std::optional<BestPacking> best_packing(const Problem& problem, StopPoll& poll);
 
-/// Writes what whole tasks can reach into the plan, whose value is at most `plain`. Returns a word on it
-/// where they cannot keep all limits.
+/// Writes what whole tasks can reach into the plan, whose value is at most `plain`. Returns the reason if
+/// whole tasks cannot meet all limits; otherwise an empty text.
 std::string bound_packings(const Problem& problem, double plain, StopPoll& poll, ServicePlan& plan);
 
 }  // namespace allot::detail

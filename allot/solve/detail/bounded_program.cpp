@@ -13,8 +13,8 @@ std::size_t BoundedProgram::add_row(double lower, double upper) {
   return rows_.size() - 1;
 }
 
-/// A program is built anew where there is more of it. If only rows were added, the basis is one of the new
-/// program, too, with the activities of these rows.
+/// The program is built anew after additions. If only rows were added, the basis stays valid with the
+/// activities of these rows.
 void BoundedProgram::forget_program() {
   if (!program_) return;
   former_ = program_->basis();
@@ -52,7 +52,7 @@ void BoundedProgram::clear_gains() {
   for (Column& column : columns_) column.gain = 0;
 }
 
-/// Every column becomes a part of what it can be at most, every row is divided by its largest entry.
+/// Every column is scaled to a fraction of its maximum, and every row is divided by its largest entry.
 void BoundedProgram::build() {
   for (Row& row : rows_) row.scale = 0;
   std::size_t entries = 0;
@@ -105,12 +105,12 @@ std::vector<double> BoundedProgram::activities(std::span<const double> columns) 
   return sums;
 }
 
-/// Weak duality: for any prices the rows' limits cost their prices, and what a column gains beyond what it
-/// pays is gained at most as often as the column allows. What rounding can do to these sums is added.
+/// Weak duality: for any prices, the bound is the rows' limits at their prices, plus each column's gain
+/// beyond what it pays, times its maximum. The possible rounding error of these sums is added.
 double BoundedProgram::bound_at(std::vector<double>& prices) const {
   double bound = 0;
   double size = 0;   // of what is summed
-  double error = 0;  // of the columns' own sums
+  double error = 0;  // in the columns' own sums
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     double& price = prices[r];
     if (!std::isfinite(price) || !std::isfinite(price > 0 ? rows_[r].upper : rows_[r].lower)) price = 0;
@@ -155,7 +155,8 @@ BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
     if (other.status == LinearProgram::Status::kInfeasible && !keeps_limits(answer.columns, kNotEvenNear))
       return other;
   }
-  // Where numbers lie far apart, a solver's tolerances hide what is not optimal at all; its prices show it.
+  // If numbers lie far apart, a solver's tolerances may hide an answer that is far from optimal; its prices
+  // show it.
   constexpr double kDoubtful = 1e-6;  // of the bound
   constexpr double kHidden = 1e-8;    // of the largest gain: tolerances hide no more
   const double gap = answer.bound - answer.value;
@@ -186,14 +187,14 @@ BoundedProgram::Answer BoundedProgram::solve(StopPoll& poll) {
     read(program_->columns(), program_->duals(), answer);
   } else if (answer.status == LinearProgram::Status::kFailed ||
              answer.status == LinearProgram::Status::kUnbounded) {
-    program_.reset();  // nothing that is bounded is unbounded: a basis led it astray
+    program_.reset();  // a bounded program cannot be unbounded: the basis led the solver astray
     former_.clear();
     solve_anew(poll, answer);
   }
   return answer;
 }
 
-/// By our own simplex method, from nothing.
+/// Solves by our own simplex method, from scratch.
 void BoundedProgram::solve_anew(StopPoll& poll, Answer& answer) const {
   BoundedSimplex simplex;
   for (const Row& row : rows_) simplex.add_row(row.lower / row.scale, row.upper / row.scale);
@@ -212,8 +213,8 @@ void BoundedProgram::solve_anew(StopPoll& poll, Answer& answer) const {
     read(simplex.columns(), simplex.duals(), answer);
 }
 
-/// By our own simplex method, with rows as parts of their limits and columns as parts of what rows leave of
-/// them: slower, but no limit is too small to be seen.
+/// Solves by our own simplex method, with rows scaled by their limits and columns by what the rows allow:
+/// slower, but no limit is too small to matter.
 void BoundedProgram::solve_by_limits(StopPoll& poll, Answer& answer) const {
   const auto limit_of = [](const Row& row) {
     const double limit = std::isfinite(row.upper) ? row.upper : row.lower;
@@ -268,7 +269,7 @@ void BoundedProgram::solve_by_limits(StopPoll& poll, Answer& answer) const {
   read(parts, duals, answer);
 }
 
-/// Each to within a part of itself, or of what is summed where it is 0.
+/// Each limit to within a part of itself, or of the terms of the sum if the limit is 0.
 bool BoundedProgram::keeps_limits(std::span<const double> columns, double tolerance) const {
   std::vector<double> sums(rows_.size(), 0.0);
   std::vector<double> sizes(rows_.size(), 0.0);
@@ -299,7 +300,7 @@ void BoundedProgram::read(std::span<const double> parts, std::span<const double>
   if (!answer.is_optimal() && !keeps_rows(answer.columns)) answer.columns.clear();
 }
 
-/// As far as a solver of linear programs would.
+/// With the tolerance of a solver of linear programs.
 bool BoundedProgram::keeps_rows(std::span<const double> columns) const {
   constexpr double kTolerance = 1e-9;
   const std::vector<double> sums = activities(columns);

@@ -46,24 +46,24 @@ class BoundedProgram {
     /// Optimal, or the best that was found before the poll said stop, if that keeps all rows.
     bool has_columns() const noexcept { return is_optimal() || !columns.empty(); }
   };
-  /// Goes on from the basis of the last time, unless columns have been added since.
+  /// Continues from the last basis, unless columns have been added since.
   Answer maximise(StopPoll& poll);
-  /// Where the last one ended, and where the next one begins: ignored unless it is that of as many rows and
-  /// columns.
+  /// `basis`: where the last `maximise` ended. `start_from`: where the next one begins; ignored unless the
+  /// basis has the same numbers of rows and columns.
   std::vector<unsigned char> basis() const;
   void start_from(std::span<const unsigned char> basis);
 
   /// Per row, the sum of its entries times the columns.
   std::vector<double> activities(std::span<const double> columns) const;
-  /// No solution gains more than this, whatever the prices are. Those that a row without their limit cannot
-  /// have become 0.
+  /// No solution gains more than this, whatever the prices are. Sets a price to 0 if the row does not have
+  /// the limit that it is for.
   double bound_at(std::vector<double>& prices) const;
 
  private:
   struct Row {
     double lower;
     double upper;
-    double scale = 1;  // of the program that is solved: entries are divided by it
+    double scale = 1;  // in the program that is solved, entries are divided by it
   };
   struct Column {
     double most;
@@ -86,7 +86,7 @@ class BoundedProgram {
   double gain_scale_ = 1;
   std::vector<unsigned char> former_;  // the basis of the program before the last rows were added
   std::size_t former_columns_ = 0;
-  std::optional<LinearProgram> program_;  // with columns as parts of what they can be at most
+  std::optional<LinearProgram> program_;  // with each column as a fraction of its maximum
 };
 
 }  // namespace allot::detail

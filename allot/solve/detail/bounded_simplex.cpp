@@ -8,16 +8,17 @@ namespace allot::detail {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-/// A value so far outside its range counts as inside; a reduced cost so small as zero.
+/// A value that is outside its range by at most this counts as inside; a reduced cost of at most this counts
+/// as zero.
 constexpr double kTolerance = 1e-9;
-/// Smaller entries are no pivots.
+/// Smaller entries are not used as pivots.
 constexpr double kLeastPivot = 1e-9;
-/// Rounding gathers in the inverse; it is made anew after so many updates.
+/// Rounding accumulates in the inverse; it is recomputed after this many updates.
 constexpr int kMostUpdates = 64;
-/// After so many steps in a row that change nothing, Bland's rule ends a circle that there may be.
+/// After this many consecutive steps without progress, Bland's rule breaks a possible cycle.
 constexpr int kPatience = 100;
 
-/// Where a variable rests that is not basic: at the bound nearest to zero, or at 0 without any.
+/// The value of a variable that is not basic: the bound nearest to zero, or 0 without bounds.
 double resting_value(double lower, double upper) noexcept {
   if (lower == -kInfinite && upper == kInfinite) return 0;
   if (lower == -kInfinite) return upper;
@@ -132,8 +133,8 @@ double BoundedSimplex::cost() const noexcept {
   return sum;
 }
 
-/// Gauss-Jordan elimination of [B | I], the largest entry of each column as pivot. False when the basis is
-/// singular: then the positions whose columns depend on others, and the rows that are left over.
+/// Gauss-Jordan elimination of [B | I], with the largest entry of each column as pivot. False if the basis is
+/// singular; then reports the positions whose columns depend on others, and the rows that are left over.
 bool BoundedSimplex::invert(std::vector<int>& spare_rows, std::vector<int>& dependent_positions) {
   const std::size_t m = basis_.size();
   std::vector<double> work(m * m, 0.0);  // row-major: row by position
@@ -220,7 +221,7 @@ void BoundedSimplex::compute_values() {
   std::vector<double> result(m);
   std::vector<double> rest(m);
   for (const int variable : basis_) variables_[static_cast<std::size_t>(variable)].value = 0;
-  for (int round = 0; round < 2; ++round) {  // the second takes back the rounding of the first
+  for (int round = 0; round < 2; ++round) {  // the second corrects the rounding of the first
     std::fill(rest.begin(), rest.end(), 0.0);
     for (const Variable& v : variables_) {
       if (v.value == 0) continue;
@@ -253,7 +254,7 @@ void BoundedSimplex::compute_duals(bool feasible) {
   }
 }
 
-/// The variable whose reduced cost promises most; in careful mode the first that promises anything.
+/// The variable with the largest useful reduced cost; in careful mode, the first with any.
 BoundedSimplex::Entering BoundedSimplex::choose_entering(bool feasible) const noexcept {
   Entering best;
   double most = kTolerance;
@@ -282,9 +283,9 @@ void BoundedSimplex::compute_direction(int variable) {
   }
 }
 
-/// Which basic variable stops the entering one first. A variable outside its range stops it where it comes
-/// in. Among those that stop it at about the same point, within the tolerance, the one with the largest pivot
-/// is taken (Harris).
+/// Which basic variable stops the entering one first. A variable outside its range stops it on entering the
+/// range. Among those that stop it at the same point, within the tolerance, takes the one with the largest
+/// pivot (Harris).
 BoundedSimplex::Leaving BoundedSimplex::choose_leaving(const Entering& entering) const noexcept {
   const std::size_t m = basis_.size();
   const auto bound_of = [&](const Variable& v, double slope) {
@@ -407,7 +408,7 @@ BoundedSimplex::Status BoundedSimplex::solve(StopPoll* poll) {
         status = Status::kUnbounded;
         break;
       }
-      if (fresh) break;  // the distances cannot fall forever: rounding
+      if (fresh) break;  // this can only be rounding, since the distances cannot keep falling
       factorise();
       compute_values();
       fresh = true;

@@ -1,9 +1,9 @@
-// The simplex method for variables with ranges, with a dense inverse of the basis: some hundred rows, any
-// number of columns. What solves linear programs where CLP is not at hand, such as in a browser.
+// The simplex method for variables with ranges, with a dense inverse of the basis: for some hundred rows and
+// any number of columns. Solves linear programs where CLP is not available, such as in a browser.
 //
-// Every row has a variable of its own, its activity r, with the row's range: A x - r = 0. So rows and columns
-// are alike, any change of a range or a cost leaves the basis a basis, and `solve` goes on from the last one.
-// While some basic variable is outside its range the sum of all such distances is minimised, then the cost
+// Every row has its own variable, its activity r, with the row's range: A x - r = 0. So rows and columns are
+// alike, a change of a range or a cost keeps the basis valid, and `solve` continues from the last basis.
+// While some basic variable is outside its range, `solve` minimises the sum of these distances, then the cost
 // (the composite method).
 #pragma once
 
@@ -28,12 +28,12 @@ class BoundedSimplex {
   void set_column(int column, double lower, double upper);
   void set_cost(int column, double cost);
 
-  /// Minimises. kFailed: it went on for so long that rounding must have led it in circles.
+  /// Minimises. kFailed: it took so many steps that rounding must have led it in circles.
   Status solve(StopPoll* poll = nullptr);
 
   /// Which variables are basic and which rest at their upper bounds: of columns, then of rows.
   std::vector<unsigned char> basis() const;
-  /// The next `solve` starts from it. False, and nothing is done, where it does not fit.
+  /// The next `solve` starts from it. False, without effect, if it does not fit.
   bool set_basis(std::span<const unsigned char> states);
 
   std::size_t row_count() const noexcept { return row_variables_.size(); }
@@ -53,7 +53,7 @@ class BoundedSimplex {
     double value = 0;
     std::size_t begin = 0;  // its entries
     std::size_t end = 0;
-    int position = -1;  // in the basis; -1: not basic, its value is at a bound, or 0 where it has none
+    int position = -1;  // in the basis; -1: not basic, its value is at a bound, or 0 if it has none
   };
 
   struct Entering {
@@ -68,7 +68,7 @@ class BoundedSimplex {
 
   int add_variable(const Variable& variable);
   void set_range(int variable, double lower, double upper);
-  /// Inverts the basis anew; what has become singular is mended with the activities of rows.
+  /// Inverts the basis anew; repairs a singular basis with the activities of rows.
   void factorise();
   bool invert(std::vector<int>& spare_rows, std::vector<int>& dependent_positions);
   /// The basic variables' values, from those of the others.

@@ -1,4 +1,4 @@
-// Where branch and price cuts a part of the search in two.
+// Where branch and price splits a part of the search in two.
 #pragma once
 
 #include <cstddef>
@@ -25,22 +25,21 @@ struct CountCut {
   Count at = 0;
 };
 
-/// At the mean of the total that the linear program is least decided about; nothing where it mixes no
-/// totals.
+/// At the mean of the total that the linear program spreads most; nothing if it mixes no totals.
 std::optional<TotalCut> undecided_total(const System& system, const std::vector<WeightedContent>& support);
 
-/// In the middle of the resource with the widest range of totals; nothing where every total is known.
+/// In the middle of the widest range of totals; nothing if every total is known.
 std::optional<TotalCut> widest_total(const System& system, const std::vector<ColumnDomain>& domains);
 
-/// At the mean of the count that the program is least decided about; nothing where it mixes no counts.
+/// At the mean of the count that the program spreads most; nothing if it mixes no counts.
 std::optional<CountCut> undecided_count(const System& system, const ConfigurationBound& bound,
                                         const std::vector<WeightedContent>& support);
 
-/// In the middle of the widest range of a count; nothing where the domains hold one assignment.
+/// In the middle of the widest range of a count; nothing if the domains hold a single assignment.
 std::optional<CountCut> widest_count(const System& system, const ConfigurationBound& bound,
                                      const std::vector<ColumnDomain>& domains);
 
-/// The least of every count: the assignment, where the domains hold only one.
+/// The smallest value of every count: the assignment itself if the domains hold only one.
 Assignment least_counts(const System& system, const ConfigurationBound& bound,
                         const std::vector<ColumnDomain>& domains);
 

@@ -51,7 +51,7 @@ bool Chains::improve(SearchState& state, TaskType i, StopPoll& poll) {
   return true;
 }
 
-/// The chains of type i to where the other type leaves: all of both, as many of the one as of the other, one
+/// Rates the chains that bring type i to where the other type leaves: all of both, equal numbers of both, one
 /// of each, and mixed.
 void Chains::rate(const SearchState& state, TaskType i, const Exit& exit) {
   const System& system = state.system();
@@ -60,7 +60,7 @@ void Chains::rate(const SearchState& state, TaskType i, const Exit& exit) {
   if (there == 0) return;  // it has left since
   for (const ResourceId a : system.resources_for(i)) {
     const Count here = state.at(i, a);
-    // While servers stay free, the two moves have nothing to do with each other.
+    // While servers stay free, the two moves are independent.
     if (a == b || here == 0 || here <= state.room(i, b)) continue;
     const Count fewer = std::min(here, there);
     const std::array<std::pair<Count, Count>, 5> amounts = {

@@ -1,8 +1,8 @@
 // Moves of two types at once, for machines with pools of servers.
 //
-// At a resource with several servers a move often gains nothing as long as another type is there: the
-// newcomer must push that one out. A chain does both: tasks of one type to a resource whose servers are all
-// busy, tasks of another from there to where it does best.
+// At a resource with several servers a move often gains nothing as long as another type is there: the new
+// task must push the other type out. A chain does both: tasks of one type to a resource whose servers are all
+// busy, tasks of another type from there to where they do best.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ bool chains_matter(const System& system) noexcept;
 /// Reusable buffers of a search for chains.
 class Chains {
  public:
-  /// Looks where the tasks that leave a resource would do best. Before a round of `improve`.
+  /// Finds where tasks that leave a resource would do best. Call it before a round of `improve`.
   void look(const SearchState& state, StopPoll& poll);
 
   /// Applies the best chain that begins with type i, if it lowers the cost.
   bool improve(SearchState& state, TaskType i, StopPoll& poll);
 
-  /// Moves looked at so far.
+  /// Moves rated so far.
   std::uint64_t rated() const noexcept { return rated_; }
 
  private:

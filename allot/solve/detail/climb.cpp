@@ -40,8 +40,8 @@ class Climb {
     return try_move(i, from, to);
   }
 
-  /// The best move of type i from one of its resources to another, over all pairs: of as few tasks as least
-  /// depths allow, or of all that are there.
+  /// The best move of type i from one of its resources to another, over all pairs: of as few tasks as minimum
+  /// depths allow, or of all tasks there.
   bool move_best_pair(TaskType i, bool all) {
     Exchange best;
     double best_change = -state_.tolerance();
@@ -104,8 +104,8 @@ class Climb {
     return true;
   }
 
-  /// How many tasks a move that helps one should take, as in SharedClimb: what fills the free servers, or
-  /// twice as many as the last time, if that gains more.
+  /// How many tasks a move that helps one should take, as in SharedClimb: as many as fill the free servers,
+  /// or twice as many as last time, if that gains more.
   Count amount(const Exchange& one, double change) {
     const bool again = one.a == last_.a && one.b == last_.b && one.i == last_.i;
     const Count here = state_.at(one.i, one.a);

@@ -10,7 +10,7 @@ namespace allot::detail {
 /// Walks the state uphill until a full pass changes nothing or the poll says stop. For each accelerator's
 /// type, OptSA takes tasks from the accelerator to the resource where one helps most; for each type, OptGP
 /// takes tasks from where one hurts least to where it helps most. A move is rated in O(1), so a pass without
-/// a move costs O(T R); where floors or minimum depths make the two ends depend on each other, O(T R^2).
+/// a move costs O(T R), or O(T R^2) if floors or minimum depths make the two ends depend on each other.
 inline constexpr std::string_view kSensitivityWords[] = {"exact", "derivative"};
 inline constexpr Setting kSensitivity{
     .name = "sensitivity",
@@ -19,8 +19,8 @@ inline constexpr Setting kSensitivity{
 
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll);
 
-/// Where the best resource to take a task from is the best to bring one to: the better of the two runners-up.
-/// `next_from` and `next_to` give the best but for a resource.
+/// If the best resource to take a task from is also the best to bring one to, uses the better of the two
+/// runners-up. `next_from` and `next_to` give the best apart from one resource.
 template <typename End, typename From, typename To>
 void part_ends(End& from, End& to, const From& next_from, const To& next_to) {
   if (from.resource != to.resource) return;
@@ -33,13 +33,13 @@ void part_ends(End& from, End& to, const From& next_from, const To& next_to) {
   }
 }
 
-/// Goes on with chains of two types (chains.hpp) and climbs again after each.
+/// Continues with chains of two types (chains.hpp), and climbs again after each.
 void exchange(SearchState& state, StopPoll& poll);
 
 bool has_fcfs(const System& system) noexcept;
 
-/// Whether the throughput of every state is that of even sharing with nothing else to keep: then SharedClimb
-/// makes the same moves, faster.
+/// Whether every resource shares evenly and nothing else constrains the state: then SharedClimb makes the
+/// same moves, faster.
 bool shares_evenly(const System& system) noexcept;
 
 }  // namespace allot::detail

@@ -10,7 +10,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kWorst = -std::numeric_limits<double>::infinity();
-/// A range of totals is skipped when it cannot be better by more than this, relative.
+/// A range of totals is skipped if it cannot be better by more than this, relative.
 constexpr double kSkip = 1e-13;
 
 }  // namespace
@@ -96,9 +96,9 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
   slopes_.clear();
 }
 
-/// How far a computed value may be from the exact one where that is at least `best`. A value is what the
-/// tasks bring in less what they pay, each a sum of at most T products, with keys, orders and slopes off by a
-/// few roundings. Contents worth `best` pay no more than they bring in or earn beyond it.
+/// How far a computed value may be from the exact one, if that is at least `best`. A value is what the tasks
+/// bring in minus what they pay; each is a sum of at most T products, with a few roundings in keys, orders
+/// and slopes. Contents that are worth `best` pay at most what they bring in or earn beyond it.
 double ColumnPricer::error(double best) const noexcept {
   const double paid = std::min(paid_, brought_in_ + earned_ + std::max(-best, 0.0));
   return 8 * static_cast<double>(types_.size() + 8) * std::numeric_limits<double>::epsilon() *
@@ -158,8 +158,8 @@ double ColumnPricer::evaluate_linear(Count total, std::vector<Count>* content) {
 double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content) {
   const double m = static_cast<double>(total);
   const std::size_t size = types_.size();
-  // Type i completes x_i / S. Its premium, and what its worth is above the least, are paid as if S were as
-  // small as it can be, which keeps the value an upper bound and the problem one of prices per task.
+  // Type i completes x_i / S. Its premium, and its worth above the least worth, are paid as if S had its
+  // smallest value. This keeps the value an upper bound, and the problem one of prices per task.
   const double per_task = has_premium_ ? 1 / least_seconds(total) : 0.0;
   const auto price = [&](std::size_t t) { return task_price_[t] - premium_[t] * per_task; };
   // The order by price + theta / mu_i changes only where two types cross.
@@ -178,7 +178,7 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
       slopes_.push_back((before + theta) / 2);
       before = theta;
     }
-    // Beyond the last crossing: so steep that rounding in the prices does not hide the seconds.
+    // Beyond the last crossing: steep enough that rounding in the prices does not hide the seconds.
     slopes_.push_back(std::max(before * 2 + 1, fastest_ * fastest_));
   }
   // At the optimum theta = m / S^2 (times the least worth), and S lies between m / fastest and m / slowest.
@@ -206,7 +206,7 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
     }
     return least_worth_ * m / seconds - paid;
   };
-  // The slopes that bracket the possible range belong to it as well: the true theta may share their order.
+  // Includes the slopes on either side of the possible range: the true theta may share their order.
   auto first = std::lower_bound(slopes_.begin(), slopes_.end(), least_worth_ * slowest * slowest / m);
   auto last = std::upper_bound(slopes_.begin(), slopes_.end(), least_worth_ * fastest_ * fastest_ / m);
   if (first != slopes_.begin()) --first;
@@ -227,8 +227,8 @@ double ColumnPricer::evaluate_served(Count total, std::vector<Count>* content) {
   return bound_served(total, total, content);
 }
 
-/// At most min(last, c) tasks are in service: theta for each of these, and what the tasks are worth beyond
-/// it.
+/// At most min(last, c) tasks are in service: theta for each of these, plus the worth of the tasks beyond
+/// theta.
 double ColumnPricer::bound_served(Count first, Count last, std::vector<Count>* content) {
   const double places = static_cast<double>(std::min(last, servers_));
   double best = std::numeric_limits<double>::infinity();
@@ -252,7 +252,7 @@ double ColumnPricer::bound_served(Count first, Count last, std::vector<Count>* c
   return best;
 }
 
-/// The most that first to last places, filled by the keys, are worth.
+/// The largest worth of first to last places, filled in the order of the keys.
 double ColumnPricer::fill_between(Count first, Count last, std::vector<Count>* content) {
   sort_by_key();
   double value = 0;
@@ -354,7 +354,7 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
       continue;
     }
     if (bound(range.first, range.last) <= best_value + kSkip * std::abs(best_value)) continue;
-    // Totals vary in effect by their ratio, so ranges are split at the geometric middle.
+    // The effect of a total depends on ratios, so ranges are split at the geometric mean.
     const double middle =
         std::sqrt(static_cast<double>(std::max<Count>(range.first, 1)) * static_cast<double>(range.last));
     const Count split = std::clamp(static_cast<Count>(middle), range.first, range.last - 1);
@@ -393,7 +393,7 @@ void ColumnPricer::keep_at_least(const Prices& prices, double threshold, StopPol
       continue;
     }
     if (bound(range.first, range.last) < threshold) continue;
-    // Huge ranges are not taken apart to the last total: what is kept too much costs time, not truth.
+    // Huge ranges are not split down to single totals: keeping too many costs time, not correctness.
     if (static_cast<double>(range.last - range.first) < 1e-4 * static_cast<double>(range.first)) {
       keep(range.first, range.last);
       continue;

@@ -7,17 +7,16 @@
 //
 // For a given total m, ps makes this linear in x, so filling m places greedily is exact. For fcfs with one
 // server and equal worths it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy
-// fillings by lambda_i + theta / mu_ij. Where worths or premiums differ, U / S - Lambda is not convex: what
-// is above the least worth is paid as if S were as small as it can be, an upper bound that branching on the
-// content makes exact. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means
-// are below arithmetic ones, and a mean taken over fewer places is never smaller.
+// fillings by lambda_i + theta / mu_ij. Where worths or premiums differ, U / S - Lambda is not convex:
+// anything above the least worth is paid as if S had its smallest value, which is an upper bound that
+// branching on the content makes exact. Over all totals, ranges that cannot hold the maximum are skipped:
+// harmonic means are below arithmetic ones, and a mean taken over fewer places is never smaller.
 //
 // A waiting fcfs queue with several servers has no formula, but at most c of its tasks are in service, so for
-// every theta >= 0 it completes at most theta c + sum_i max(mu_ij - theta, 0) x_i: the least of these is
-// taken, an upper bound, and exact where all tasks have one rate.
+// every theta >= 0 it completes at most theta c + sum_i max(mu_ij - theta, 0) x_i: the least of these is an
+// upper bound, and exact if all tasks have one rate.
 //
-// Where tasks have needs, which must be of this resource alone, all contents are looked at
-// (column_table.hpp).
+// If tasks have needs, which must be on this resource alone, all contents are enumerated (column_table.hpp).
 //
 // All values are safe: rounding never makes them smaller than the exact maximum.
 #pragma once
@@ -62,7 +61,7 @@ class ColumnPricer {
   /// All totals that the minimum depth and the population allow.
   ColumnDomain whole_domain() const;
 
-  /// What each content completes, where tasks have needs; else null.
+  /// What each content completes, if tasks have needs; otherwise null.
   const ColumnTable* table() const noexcept { return table_ ? &*table_ : nullptr; }
 
   struct Best {
@@ -131,7 +130,7 @@ class ColumnPricer {
   Limits limits_;
   std::vector<double> key_;
   std::vector<std::uint32_t> order_;
-  std::uint64_t effort_ = 0;    // steps not yet told to a poll
+  std::uint64_t effort_ = 0;    // steps not yet reported to a poll
   std::vector<double> slopes_;  // one theta between each pair of neighbouring crossings
 };
 

@@ -1,5 +1,5 @@
-// Every content of one resource with what it completes, for resources where needs leave no shorter way to the
-// best content than to look at all.
+// Every content of one resource with its completions, for resources where needs leave no shorter way to the
+// best content than to enumerate them all.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@ namespace allot::detail {
 
 class ColumnTable {
  public:
-  /// Whether tasks there take anything but one server of their own.
+  /// Whether tasks there take anything other than one server each.
   static bool is_needed(const System& system, ResourceId j);
   /// How many contents there are.
   static double size(const System& system, ResourceId j);
-  /// More than so many, of all resources together, are not tabulated.
+  /// At most this many contents, of all resources together, are tabulated.
   static constexpr double kMostContents = 2e6;
 
-  /// The types are those that have threads and can run there. What other resources hold must not matter.
+  /// `types`: those that have threads and can run there. The content of other resources must not matter.
   ColumnTable(const System& system, ResourceId j, std::span<const TaskType> types);
 
-  /// Of a content, in the order of the types.
+  /// The value of a content, given in the order of the types.
   double value(std::span<const Count> content) const { return values_[place(content)]; }
   /// X_ij.
   std::span<const double> completions(std::span<const Count> content) const {
     return std::span(completions_).subspan(place(content) * types_, types_);
   }
 
-  /// What a content is asked for: between lower and upper, its worth with premiums on completions (may be
-  /// empty) and without the prices of its tasks.
+  /// Asks for contents between lower and upper. The worth of a content is its value, plus premiums on
+  /// completions (may be empty), minus the prices of its tasks.
   struct Query {
     std::span<const Count> lower;
     std::span<const Count> upper;
@@ -60,7 +60,7 @@ class ColumnTable {
       }
       visit(total, worth, content);
       going = false;
-      for (std::size_t t = 0; t < types_ && !going; ++t) {  // the next one, as an odometer counts
+      for (std::size_t t = 0; t < types_ && !going; ++t) {  // the next content, like an odometer
         going = content[t] < query.upper[t];
         content[t] = going ? content[t] + 1 : query.lower[t];
       }

@@ -10,7 +10,7 @@
 namespace allot::detail {
 namespace {
 
-/// How far the prices used stay behind those of the linear program, which jump about.
+/// How strongly prices are smoothed, since those of the linear program jump about.
 constexpr double kSmoothing = 0.6;
 /// Bound and program count as equal within this, relative.
 constexpr double kEqual = 1e-10;
@@ -21,7 +21,7 @@ std::uint64_t hash_of(const std::vector<Count>& content) noexcept {
   return hash;
 }
 
-/// What rounding may take from a sum of so many terms whose sizes sum to `size`, with room to spare.
+/// A generous bound on the rounding error of a sum of `terms` terms whose magnitudes sum to `size`.
 double rounding(std::size_t terms, double size) noexcept {
   return 2 * static_cast<double>(terms + 4) * std::numeric_limits<double>::epsilon() * size;
 }
@@ -124,7 +124,7 @@ bool ConfigurationBound::fits(const Pooled& pooled, const ColumnDomain& domain) 
 double ConfigurationBound::lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices,
                                       std::vector<double>& values) {
   double sum = 0;
-  double size = 0;  // of everything that is summed
+  double size = 0;  // of all terms
   for (const TaskType i : system_.types()) {
     const double paid = prices.task[index(i)] * static_cast<double>(system_.count(i));
     sum += paid;
@@ -164,7 +164,7 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
 
 /// The linear program over the contents known so far. Rows: one per type (every thread placed), one per
 /// resource (one content), one per floor. Throughputs are in units of the scale, so that no number is too
-/// large for it.
+/// large for the solver.
 class ConfigurationBound::Master {
  public:
   Master(const ConfigurationBound& bound, const std::vector<ColumnDomain>& domains)
@@ -196,7 +196,7 @@ class ConfigurationBound::Master {
     add_new();
   }
 
-  /// Whether there are contents that it does not know yet.
+  /// Whether there are contents that the program does not have yet.
   bool has_news() const noexcept { return bound_.pool_.size() > known_; }
 
   void add_new() {
@@ -253,7 +253,7 @@ class ConfigurationBound::Master {
     return paid <= 1e-7;
   }
 
-  /// Makes what is incomplete dearer; false where that has no sense any more.
+  /// Makes incomplete solutions more expensive; false if that is pointless by now.
   bool raise_penalty() {
     if (penalty_ > 1e9) return false;
     penalty_ *= 30;
@@ -261,7 +261,7 @@ class ConfigurationBound::Master {
     return true;
   }
 
-  /// Puts its solution, where it has one, into the result.
+  /// Copies the solution into the result, if there is one.
   void report(Result& result) const {
     const auto solution = programme_.columns();
     if (solution.empty()) return;  // stopped before there was one
@@ -280,8 +280,8 @@ class ConfigurationBound::Master {
   std::size_t types_;
   bool floors_;
   LinearProgram programme_;
-  // Penalties for threads not placed, placed twice, or floors missed keep the program feasible and the
-  // prices bounded; if a solution still pays them, they are raised.
+  // Penalties for threads that are not placed or placed twice, and for missed floors, keep the program
+  // feasible and the prices bounded; they are raised if a solution still pays them.
   double penalty_ = 4;
   std::vector<int> slacks_;
   std::vector<std::size_t> in_programme_;  // pool index of each column after the slacks
@@ -299,7 +299,7 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   if (result.bound <= cutoff) return result.end = End::kBelowCutoff, result;
   if (poll_.stopped()) return result.end = End::kStopped, result;
   Master master(*this, domains);
-  // Prices of zero are no knowledge to stay near to.
+  // Prices of zero carry no information to stay close to.
   const bool informed =
       std::any_of(start.task.begin(), start.task.end(), [](double price) { return price != 0; });
   double smoothing = informed ? kSmoothing : 0.0;
@@ -327,13 +327,13 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
         smoothing = kSmoothing;
         continue;
       }
-      if (smoothing > 0) {  // nothing new near the smoothed prices: ask at the program's own
+      if (smoothing > 0) {  // nothing new near the smoothed prices: try the program's own
         smoothing = 0;
         continue;
       }
     }
     result.end = End::kConverged;
-    // If threads are still unplaced, the penalty was too small to forbid it.
+    // If threads are still unplaced, the penalty was too small.
     if (master.complete() || !master.raise_penalty()) break;
     result.end = End::kStalled;
   }

@@ -6,8 +6,8 @@
 //     L(lambda) = sum_i lambda_i N_i + sum_j max over contents x of [X_j(x) - sum_i lambda_i x_i]
 //
 // is an upper bound for every lambda. A linear program over the contents seen so far proposes the next
-// prices; the smallest L seen is the bound. Floors enter as prices pi_i >= 0 on completions. Whatever the
-// program makes of rounding, L is evaluated so that rounding never makes it smaller.
+// prices; the smallest L seen is the bound. Floors enter as prices pi_i >= 0 on completions. However the
+// program rounds, L is evaluated so that rounding never makes it smaller.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct WeightedContent {
 
 class ConfigurationBound {
  public:
-  /// The poll is asked throughout; once it says stop, no bound is lowered any more.
+  /// Asks the poll throughout; once it says stop, no bound is lowered any more.
   ConfigurationBound(const System& system, StopPoll& poll);
 
   const ColumnPricer& pricer(ResourceId j) const noexcept { return pricers_[index(j)]; }
   std::vector<ColumnDomain> whole_domains() const;
-  /// The largest throughput that servers and the rates of what can run allow: the size of the numbers here.
+  /// The largest throughput that servers and rates allow: the magnitude of the numbers here.
   double scale() const noexcept { return scale_; }
 
   Prices zero_prices() const;
@@ -46,7 +46,7 @@ class ConfigurationBound {
   enum class End {
     kBelowCutoff,  ///< the bound is at most the cutoff: nothing better is in these domains
     kConverged,    ///< the bound cannot be lowered by prices
-    kStalled,      ///< `max_rounds` are over
+    kStalled,      ///< `max_rounds` have been used up
     kStopped,      ///< the poll said so
     kEmpty,        ///< some domain holds no content at all
   };
@@ -59,7 +59,7 @@ class ConfigurationBound {
     bool complete = false;                 ///< the support places every thread: no penalty was paid
   };
 
-  /// Lowers the bound over the domains. `start`: prices to begin with. `watch` is told each lower bound.
+  /// Lowers the bound over the domains. `start`: prices to begin with. `watch` receives each lower bound.
   Result lower(const std::vector<ColumnDomain>& domains, const Prices& start, double cutoff, int max_rounds,
                const std::function<void(double)>& watch = {});
 

@@ -13,7 +13,7 @@ bool is_plain(std::span<const Draw> draws) noexcept { return draws.size() == 1 &
 
 }  // namespace
 
-/// Resources that are joined by capacities get one number, from 0 on without gaps.
+/// Gives all resources that are joined by capacities the same number; numbers run from 0 without gaps.
 void FilledState::join(std::vector<std::size_t>& group_of) const {
   std::vector<std::size_t> parent(system_->resource_count());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -70,7 +70,7 @@ FilledState::FilledState(const System& system) : system_(&system), drawn_(system
   }
 }
 
-/// Fills in X_ij of a group with so many tasks and returns their value.
+/// Fills in X_ij of a group for these numbers of tasks, and returns its value.
 double FilledState::complete(Group& group, std::span<const double> tasks, std::vector<double>& completed) {
   completed.resize(tasks.size());
   if (group.sharing) {
@@ -120,7 +120,7 @@ void FilledState::throughputs(std::span<double> by_task) const noexcept {
   }
 }
 
-/// Leaves the groups that are touched in `foreseen_`.
+/// Writes the affected groups to `foreseen_`.
 double FilledState::foresee(std::span<const Shift> shifts) {
   touched_ = 0;
   for (const Shift& shift : shifts) {

@@ -1,7 +1,7 @@
 // A state in which tasks have needs, as a search sees it.
 //
-// Resources whose tasks draw on a common capacity make a group. What a group completes follows from its own
-// tasks alone, so a move fills only the groups anew where tasks come or go.
+// Resources whose tasks draw on a common capacity form a group. The completions of a group depend only on its
+// own tasks, so a move refills only the groups where tasks come or go.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct Shift {
   Count n = 0;
 };
 
-/// No number in it is kept up by differences, so that it depends on the tasks alone.
+/// Updates no number by differences, so that every value depends on the tasks alone.
 class FilledState {
  public:
   FilledState() = default;
-  /// Without a task. The system, for which even sharing must have a formula, must outlive the state.
+  /// Starts without tasks. Even sharing must have a formula for the system, which must outlive the state.
   explicit FilledState(const System& system);
 
-  /// Brings the state to the counts, row after row.
+  /// Sets the counts, row-major.
   void place(std::span<const Count> counts);
 
   /// Value per second.
@@ -37,14 +37,14 @@ class FilledState {
   /// X_i.
   void throughputs(std::span<double> by_task) const noexcept;
 
-  /// The value after the shifts, of which there are at most four, minus the value now.
+  /// The value after the shifts (at most four) minus the value now.
   double value_change(std::span<const Shift> shifts) { return foresee(shifts); }
   /// X_i after the shifts.
   void throughputs_after(std::span<const Shift> shifts, std::span<double> by_task);
   void apply(std::span<const Shift> shifts);
 
-  /// How many more tasks of a type the capacities that it draws on at a resource can take without anybody's
-  /// getting less; never below 0.
+  /// How many more tasks of a type a resource can take without any task getting less of a capacity; never
+  /// below 0.
   Count room(TaskType i, ResourceId j) const noexcept;
 
   std::size_t group_count() const noexcept { return groups_.size(); }
@@ -55,7 +55,8 @@ class FilledState {
     double rate = 0;
     double value_rate = 0;
   };
-  /// Where nothing but single servers of one resource is drawn on, the law of part one says it all.
+  /// If tasks take nothing but single servers of one resource, there is no `sharing`: the discipline's own
+  /// formula applies.
   struct Group {
     std::vector<Pair> pairs;
     std::optional<EvenSharing> sharing;
@@ -81,14 +82,14 @@ class FilledState {
   const System* system_ = nullptr;
   std::vector<Group> groups_;
   std::vector<std::size_t> group_of_;  // by resource
-  std::vector<std::size_t> at_;        // by pair of the system: the place in its group
-  std::vector<double> drawn_;          // by capacity: what all tasks together would take
+  std::vector<std::size_t> at_;        // by pair of the system: its position in its group
+  std::vector<double> drawn_;  // by capacity: what all tasks together would take if nothing were limited
   std::vector<Foreseen> foreseen_;
   std::size_t touched_ = 0;  // how many of them
   double value_ = 0;
 };
 
-/// No state has more value than this: every server busy with what brings most on it, or every thread.
+/// No state has more value than this: every server, or every thread, works on what brings most.
 double most_value(const System& system) noexcept;
 
 }  // namespace allot::detail

@@ -13,9 +13,9 @@
 namespace allot::detail {
 namespace {
 
-/// More states are not enumerated: that would take longer than half a minute.
+/// At most this many states are enumerated; more would take longer than half a minute.
 constexpr double kMostStates = 2e7;
-/// A relative gap up to this is none.
+/// A relative gap up to this counts as closed.
 constexpr double kSame = 1e-9;
 
 bool is_feasible(const System& system, const Assignment& assignment) {
@@ -44,7 +44,7 @@ bool is_sum_of_columns(const System& system, std::uint64_t steps) {
 
 void take_planned_bound(const Problem& problem, const SolveOptions& options, Solution& best) {
   SolveOptions plain;
-  plain.stop.flag = options.stop.flag;  // it takes little beside what has been spent
+  plain.stop.flag = options.stop.flag;  // its cost is small compared with what has been spent
   plain.bound_packings = false;
   const Solution planned =
       find_solver("planned")->search(Problem{problem.system, Objective::kThroughput}, plain);
@@ -58,7 +58,7 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   quiet.progress = nullptr;
   quiet.bound_packings = false;
   SolveOptions plain = quiet;
-  plain.stop.deadline.reset();  // a bound is always given, and this one takes little
+  plain.stop.deadline.reset();  // there is always a bound, and this one is cheap
   const Solution planned = find_solver("planned")->search(Problem{system, Objective::kThroughput}, plain);
   if (planned.outcome == Outcome::kInfeasible) {
     best.outcome = Outcome::kInfeasible;
@@ -67,7 +67,7 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   }
   bool feasible = is_feasible(system, best.assignment);
   double value = evaluate(system, best.assignment).value;
-  if (best.outcome == Outcome::kBudget) {  // map gets further with the same steps where there is much to move
+  if (best.outcome == Outcome::kBudget) {  // with many tasks, map gets further in the same steps
     const Solution map = find_solver("map")->search(problem, quiet);
     const double found = evaluate(system, map.assignment).value;
     if (is_feasible(system, map.assignment) && (!feasible || found > value)) {

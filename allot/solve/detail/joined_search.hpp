@@ -1,5 +1,5 @@
-// The best even-sharing state, and a bound, where capacities join resources: the value is then no sum over
-// resources, and neither pricing nor branching on what one of them holds gets anywhere.
+// The best even-sharing state, and a bound, for resources that are joined by capacities. The value is then
+// not a sum over resources, so neither pricing nor branching on the content of one resource helps.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ inline constexpr const char* kFluidLevels =
     "nothing is proven about whole tasks: some held needs do not fill their capacity, so what is in service "
     "there, and the bound, are those of fluid levels";
 
-/// Whether some state has no exact formula for another reason than held needs: tasks of different rates wait
+/// Whether some state has no exact formula for a reason other than held needs: tasks of different rates wait
 /// for several fcfs servers.
 bool has_inexact_queues(const System& system);
 
-/// Whether the value of every state is a sum over resources that have few enough contents to be looked at, in
-/// so many steps.
+/// Whether the value of every state is a sum over resources, and those that need a table have few enough
+/// contents to enumerate in `steps` steps.
 bool is_sum_of_columns(const System& system, std::uint64_t steps);
 
-/// Local search; the bound is that of planned service, which no even sharing exceeds. Where the states are
-/// few and that leaves a gap, all of them are looked at.
+/// Local search; the bound is that of planned service, which no even sharing exceeds. If that leaves a gap
+/// and there are few states, all of them are enumerated.
 Solution search_joined(const Problem& problem, const SolveOptions& options);
 
-/// The bound of planned service, where it is the lower one.
+/// Takes the bound of planned service if it is lower.
 void take_planned_bound(const Problem& problem, const SolveOptions& options, Solution& best);
 
 }  // namespace allot::detail

@@ -17,7 +17,7 @@ bool is_feasible(ServiceProgram& service, StopPoll& poll) {
   return !service.program().maximise(poll).is_infeasible();
 }
 
-/// Limits are dropped one after the other. Those without which nothing would be wrong are put back.
+/// Drops limits one after the other, and puts back those without which the conflict would disappear.
 std::vector<Limit> irreducible(ServiceProgram& service, const std::vector<Limit>& limits, StopPoll& poll) {
   std::vector<Limit> needed;
   for (const Limit& limit : limits) {
@@ -31,7 +31,8 @@ std::vector<Limit> irreducible(ServiceProgram& service, const std::vector<Limit>
 
 bool is_at_least(const Limit& limit) { return limit.kind != Kind::kFloor && limit.kind != Kind::kArrivals; }
 
-/// How far the limit's row can go without it. What is carried of arrivals is told as headroom.
+/// How far the limit's row can go without the limit. Not for arrivals: what is carried of them is reported as
+/// headroom.
 std::optional<double> reach_of(ServiceProgram& service, const Limit& limit, StopPoll& poll) {
   if (limit.kind == Kind::kArrivals || poll.stopped()) return {};
   BoundedProgram& program = service.program();
@@ -64,7 +65,7 @@ std::vector<LimitConflict> find_conflicts(ServiceProgram& service, StopPoll& pol
   std::vector<Limit> left = service.limits();
   do {
     LimitConflict found{irreducible(service, left, poll), {}};
-    if (found.limits.empty()) break;  // what excludes each other is no limit
+    if (found.limits.empty()) break;  // the conflict is not among limits
     found.reach = reach_of(service, found.limits.back(), poll);
     for (const Limit& limit : found.limits) {
       service.drop(limit);
@@ -97,7 +98,7 @@ std::string reach_in_words(const LimitConflict& conflict) {
   const Limit& limit = conflict.limits.back();
   constexpr int kDigits = 4;
   const double unit = std::pow(10.0, std::floor(std::log10(*conflict.reach)) - (kDigits - 1));
-  // What the program rounds must not make a whole number the next one.
+  // Rounding in the program must not turn a whole number into the next one.
   const double parts = *conflict.reach / unit;
   const double safe =
       is_at_least(limit) ? std::ceil(parts * (1 - kSamePlan)) : std::floor(parts * (1 + kSamePlan));

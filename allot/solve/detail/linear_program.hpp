@@ -25,12 +25,12 @@ class LinearProgram {
 
   /// lower <= row <= upper. Returns its index. Rows come before the columns that use them.
   int add_row(double lower, double upper);
-  /// So many rows alike, which is much faster than one by one. Returns the index of the first.
+  /// Adds `count` equal rows, much faster than one by one. Returns the index of the first.
   int add_rows(std::size_t count, double lower, double upper);
   /// A variable with its cost, range and entries. Returns its index.
   int add_column(double cost, double lower, double upper, std::span<const int> rows,
                  std::span<const double> values);
-  /// Variables >= 0 added together, which is much faster than one by one.
+  /// Variables >= 0 that are added together, much faster than one by one.
   class Batch {
    public:
     void begin_column(double cost) {
@@ -60,14 +60,13 @@ class LinearProgram {
     std::vector<int> rows;
     std::vector<double> values;
   };
-  /// Takes the place of whatever there was.
+  /// Replaces the whole program.
   void load(const Table& table);
 
   static constexpr unsigned char kBasic = 1;
   /// Which variables are basic, and at which of their bounds the others are: of columns, then of rows.
   std::vector<unsigned char> basis() const;
-  /// The next `solve` starts from it. False, and nothing is done, where it is that of a program of another
-  /// size.
+  /// The next `solve` starts from it. False, without effect, if it belongs to a program of another size.
   bool set_basis(std::span<const unsigned char> states);
 
   void set_row(int row, double lower, double upper);
@@ -75,16 +74,16 @@ class LinearProgram {
   void set_cost(int column, double cost);
   void set_costs(std::span<const double> costs);
 
-  /// Starts from the last basis. The poll, if any, is asked at every iteration; kStopped: it said so.
+  /// Starts from the last basis. Asks the poll, if any, at every iteration; kStopped: the poll said stop.
   Status solve(StopPoll* poll = nullptr);
 
-  /// What the last `solve` took, in steps of about a microsecond: counted, not measured, so the same each
-  /// time.
+  /// The cost of the last `solve` in steps of about a microsecond. Steps are counted, not timed, so the
+  /// result is the same every time.
   std::uint64_t steps() const noexcept;
 
   double value() const;
   std::span<const double> columns() const;
-  /// y such that cost - A' y >= 0 for columns at their lower bound.
+  /// y with cost - A' y >= 0 for columns at their lower bound.
   std::span<const double> duals() const;
 
  private:

@@ -35,7 +35,7 @@ class StopHandler : public ClpEventHandler {
 }  // namespace
 
 LinearProgram::LinearProgram() {
-  // A copy is made faster than a new one, which writes out all messages that CLP could ever print.
+  // Copying is faster than constructing, which writes out all messages that CLP could ever print.
   static const Simplex empty = [] {
     Simplex simplex;
     simplex.clp.setLogLevel(0);
@@ -128,7 +128,7 @@ void LinearProgram::set_costs(std::span<const double> costs) {
 LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
   const StopHandler handler(poll);
   simplex_->clp.passInEventHandler(&handler);  // copies it
-  // A basis from elsewhere is nearly optimal and often outside some range, for which the dual method is made.
+  // A basis from elsewhere is nearly optimal but often outside some range; the dual method is made for this.
   if (std::exchange(simplex_->has_foreign_basis, false)) {
     simplex_->clp.dual();
     const int status = simplex_->clp.status();
@@ -151,7 +151,7 @@ LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
 }
 
 std::uint64_t LinearProgram::steps() const noexcept {
-  // An iteration looks at every column and updates a factorisation of as many rows.
+  // An iteration scans every column and updates a factorisation with that many rows.
   const auto rows = static_cast<std::uint64_t>(simplex_->clp.numberRows());
   const auto columns = static_cast<std::uint64_t>(simplex_->clp.numberColumns());
   return (static_cast<std::uint64_t>(simplex_->clp.numberIterations()) + 1) * (4 + (rows + columns) / 16);

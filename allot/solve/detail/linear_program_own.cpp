@@ -1,4 +1,4 @@
-// Linear programs by BoundedSimplex: what a build without CLP uses.
+// Linear programs by BoundedSimplex: for builds without CLP.
 #include "allot/solve/detail/bounded_simplex.hpp"
 #include "allot/solve/detail/linear_program.hpp"
 
@@ -88,7 +88,7 @@ LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
 }
 
 std::uint64_t LinearProgram::steps() const noexcept {
-  // An iteration looks at every column and changes an inverse of rows by rows.
+  // An iteration scans every column and updates an inverse of rows by rows.
   const std::uint64_t rows = simplex_->method.row_count();
   const std::uint64_t columns = simplex_->method.column_count();
   return (simplex_->method.iterations() + 1) * (1 + rows * rows / 1024 + columns / 64);

@@ -11,14 +11,14 @@
 namespace allot::detail {
 namespace {
 
-/// Chains are looked for until so many moves have been rated: on a box without end, on a machine with
-/// hundreds of resources as long as a few rounds of other moves.
+/// The search for chains ends after kMostChains rated moves plus kChainsPerPair per pair: practically never
+/// on a small machine; on one with hundreds of resources, after about a few rounds of other moves.
 constexpr std::uint64_t kMostChains = 1'000'000;
 constexpr std::uint64_t kChainsPerPair = 20;
 
-/// Below this many tasks, half of them and single ones get everywhere soon enough.
+/// Up to this many tasks, moving half of them and single ones is fast enough.
 constexpr Count kMany = 64;
-/// So many moves of a descent are believed before it is looked whether they have helped.
+/// After this many moves of a descent, checks whether they have really helped.
 constexpr std::uint64_t kMovesBetweenChecks = 256;
 
 /// How many of `all` tasks a move may take: the fewest, half, what fills the free servers, all; of many tasks
@@ -90,8 +90,8 @@ bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
   return true;
 }
 
-/// All tasks of a type, wherever they are, to one resource. Kept when the end of the chain is better than its
-/// start, even if a step on the way was not.
+/// Moves all tasks of a type, wherever they are, to one resource. Kept if the end of the chain is better than
+/// its start, even if a step on the way was not.
 bool LocalSearch::improve_by_gathering(SearchState& state, TaskType i) {
   const auto allowed = state.system().resources_for(i);
   std::size_t places = 0;
@@ -160,8 +160,8 @@ bool LocalSearch::improve_by_swaps(SearchState& state) {
   return false;
 }
 
-/// Whether a row of moves that each seemed to help did help. Where rates are many orders of magnitude apart,
-/// running sums may say so of every move of a circle; sums made afresh do not.
+/// Whether a series of moves that each seemed to help did help. If rates are many orders of magnitude apart,
+/// running sums may approve every move of a cycle; recomputed sums do not.
 bool LocalSearch::advances(SearchState& state) {
   if (++moves_ % kMovesBetweenChecks != 0) return true;
   state.refresh();
@@ -199,7 +199,7 @@ bool LocalSearch::improve_by_chains(SearchState& state) {
   if (before > kMostChains + kChainsPerPair * types * state.system().resource_count()) return false;
   chains_.look(state, poll_);
   bool improved = false;
-  // Begins where it ended the last time.
+  // Begins where it ended last time.
   for (std::size_t left = types; left > 0 && !improved && !should_stop(); --left) {
     next_chain_ = next_chain_ + 1 < types ? next_chain_ + 1 : 0;
     improved = chains_.improve(state, task_type(next_chain_), poll_);
@@ -209,7 +209,7 @@ bool LocalSearch::improve_by_chains(SearchState& state) {
   return improved;
 }
 
-/// Some tasks of a random type to another resource.
+/// Moves some tasks of a random type to another resource.
 void LocalSearch::throw_off(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const TaskType i = task_type(random.below(system.type_count()));
@@ -225,8 +225,8 @@ void LocalSearch::throw_off(SearchState& state, RandomStream& random) {
   if (state.keeps_depths(kick)) state.apply(kick);
 }
 
-/// The tasks that slow a random resource down, to wherever each of them does best: the overflow goes
-/// elsewhere. Where tasks have needs, those that bring least for what they take, or all but those that bring
+/// Moves the tasks that slow a random resource down to where each of them does best, so that the overflow
+/// goes elsewhere. With needs: the tasks that bring least for what they take, or all but those that bring
 /// most.
 void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   const System& system = state.system();
@@ -263,7 +263,7 @@ void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   }
 }
 
-/// A random resource with a minimum depth is opened, or closed.
+/// Opens or closes a random resource with a minimum depth.
 void LocalSearch::turn(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const ResourceId j = resource_id(random.below(system.resource_count()));
@@ -280,7 +280,7 @@ void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_
   const Objective objective = state.objective();
   const bool pools = is_linear(objective) && chains_matter(system);
   while (evaluations_ < end && !poll_.stopped()) {
-    ++evaluations_;  // so that the loop ends where nothing can be moved
+    ++evaluations_;  // so that the loop ends if nothing can be moved
     const std::uint64_t kind = random.below(4);
     if (kind == 0 && pools) {
       clear_out(state, random);

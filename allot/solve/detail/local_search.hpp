@@ -12,18 +12,17 @@
 
 namespace allot::detail {
 
-/// How often a search looks at the clock: about every 4,000 additions, a type's moves from one place being
-/// rated between two looks.
+/// How often a search checks the clock: about every 4,000 additions. Between two checks, it rates the moves
+/// of one type from one place.
 std::uint32_t poll_stride(const System& system, Objective objective) noexcept;
 
-/// What rating a move costs in steps beyond the look that is taken between moves: much where tasks have needs
-/// and there are many of them.
+/// The cost of rating a move in steps, beyond the check between moves; high if tasks have many needs.
 std::uint64_t steps_per_rating(const System& system) noexcept;
 
 /// Walks a state downhill until no move helps: some or all tasks of a type from one resource to another, all
-/// tasks of a type to one resource, swaps of two types between two resources, and where there are pools of
-/// servers chains over three. Bulk moves matter because the throughput is convex in the number of slow tasks
-/// at a resource: only an extreme is good, and single moves climb towards the wrong one.
+/// tasks of a type to one resource, swaps of two types between two resources, and, with pools of servers,
+/// chains over three. Bulk moves matter because the throughput is convex in the number of slow tasks at a
+/// resource: only an extreme is good, and single moves climb towards the wrong one.
 class LocalSearch {
  public:
   /// Called after every kept move; may be empty.
@@ -33,8 +32,8 @@ class LocalSearch {
 
   void descend(SearchState& state);
 
-  /// Repeats: throw a few types off their places (or clear a resource out, or open or close one that has a
-  /// minimum depth), descend, keep the result if it is no worse. Ends when
+  /// Repeats: displace tasks of a few types (or clear out a resource, or open or close one that has a minimum
+  /// depth), descend, keep the result if it is no worse. Ends when
   /// `evaluations` more moves have been rated. The state is left at the best assignment found.
   void perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations);
 

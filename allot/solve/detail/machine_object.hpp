@@ -1,4 +1,4 @@
-// The machine and its work as certificates have them.
+// The machine and its work in the form that certificates use.
 #pragma once
 
 #include "allot/format/json.hpp"
@@ -6,8 +6,8 @@
 
 namespace allot::detail {
 
-/// Resources, tasks and rates. In the certificate of a plan, the maximum response of a task has a field of
-/// its own; else it is in the floor.
+/// Resources, tasks and rates. In the certificate of a plan, the maximum response of a task has its own
+/// field; otherwise it is part of the floor.
 Json machine_object(const System& system, bool is_planned);
 
 }  // namespace allot::detail

@@ -13,7 +13,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-/// A type is placed in so many portions at most; where there are many pairs, in fewer.
+/// A type is placed in at most kPortions portions, and in fewer if there are more than kFewPairs pairs.
 constexpr std::size_t kPortions = 16;
 constexpr std::size_t kFewPairs = 64;
 
@@ -25,7 +25,7 @@ struct Offer {
   bool is_fresh = false;
 };
 
-/// Where so many tasks of a type add most, or take least from others.
+/// Where n tasks of a type add most, or take least from others.
 ResourceId best_place(const System& system, FilledState& state, TaskType i, Count n) {
   ResourceId best = system.resources_for(i).front();
   double most = kNone;
@@ -87,7 +87,7 @@ class Greedy {
     return offer.second == kNone ? std::numeric_limits<double>::max() : offer.gain - offer.second;
   }
 
-  /// The type whose turn it is. Where there are many, only those are rated anew that seem to be it.
+  /// The next type to place. With many pairs, only the most promising types are rated anew.
   std::optional<TaskType> choose() {
     for (;;) {
       std::optional<TaskType> next;
@@ -126,8 +126,7 @@ class Overflow {
  public:
   explicit Overflow(const System& system) : system_(system), state_(system) {}
 
-  /// `by_use`: what brings most for the part of its scarcest capacity that it takes comes first, else what
-  /// brings most.
+  /// `by_use`: first comes what brings most per share of its scarcest capacity; otherwise what brings most.
   void sort(bool by_use) {
     pairs_.clear();
     for (const TaskType i : system_.types()) {
@@ -141,7 +140,7 @@ class Overflow {
                      [](const Pair& a, const Pair& b) { return a.key > b.key; });
   }
 
-  /// Nothing where some type cannot run at the resource that takes the rest, nor find room elsewhere.
+  /// Minus infinity if some type can neither run at the resource that takes the rest nor find room elsewhere.
   double run(ResourceId overflow) {
     result_.reset(system_.type_count(), system_.resource_count());
     state_.place(result_.values());

@@ -1,4 +1,5 @@
-// Starts for tasks with needs: every task to where it brings most, given those that are there already.
+// Starting points for tasks with needs: every task goes to where it brings most, given the tasks already
+// placed.
 #pragma once
 
 #include <span>
@@ -8,15 +9,15 @@
 
 namespace allot::detail {
 
-/// Placements to start from, in two ways. Task by task (many tasks in portions): by gain, where the task that
-/// adds most value comes next, and by regret, where it is the one that loses most if it must take its second
-/// best place. Or by overflow: capacities are filled with what brings most until no task fits any more, and
-/// one resource takes all that is left over; of these the `most` with the largest value. Least depths and
-/// floors are not considered.
+/// Placements to start from, in two ways. Task by task (many tasks in portions): by gain, where the next task
+/// is the one that adds most value, and by regret, where it is the one that loses most in its second best
+/// place. Or by overflow: capacities are filled with what brings most until no more tasks fit, and one
+/// resource takes all the rest. Of these, returns the `most` with the largest value. Minimum depths and
+/// floors are ignored.
 std::vector<Assignment> starts_by_needs(const System& system, std::size_t most);
 
-/// The whole tasks of a plan (time shares, row after row) where it has them in service, and the others where
-/// they take least from them.
+/// Places the whole tasks of a plan (time shares, row-major) where the plan has them in service, and the
+/// others where they take least from these.
 Assignment start_by_plan(const System& system, std::span<const double> time_shares);
 
 }  // namespace allot::detail

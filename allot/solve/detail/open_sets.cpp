@@ -10,9 +10,9 @@
 namespace allot::detail {
 namespace {
 
-/// So many resources with a minimum depth have few enough sets to try them all.
+/// With at most this many resources with a minimum depth, all sets are tried.
 constexpr std::size_t kAllSets = 4;
-/// Of more, this many sets are tried.
+/// With more resources, this many sets are tried.
 constexpr std::size_t kMostSets = 64;
 
 /// How many tasks a resource must hold while it is open.

@@ -1,4 +1,4 @@
-// Small answers that solvers share.
+// Helpers for the answers of solvers.
 #pragma once
 
 #include "allot/base/stop.hpp"
@@ -6,7 +6,7 @@
 
 namespace allot::detail {
 
-/// The outcome of a method that ran until it was done or told to stop.
+/// The outcome of a method that ran until it was done or stopped.
 inline Outcome outcome_of(const StopPoll& poll, Outcome when_done = Outcome::kConverged) noexcept {
   switch (poll.reason()) {
     case StopReason::kTimeLimit:

@@ -26,7 +26,7 @@ void OverflowStarts::make(const System& system, const std::vector<bool>& closed)
   });
   types_.assign(system.resource_count(), 0);
   for (const Pair& pair : pairs_) ++types_[pair.resource];
-  // What only one type can use is no place for the others; but there may be nothing else.
+  // A resource that only one type can use does not help the others; but there may be no other.
   const std::uint32_t enough = std::min(2U, *std::max_element(types_.begin(), types_.end()));
   if (enough == 0) return;
   for (std::size_t overflow = 0; overflow < system.resource_count(); ++overflow) {
@@ -55,7 +55,7 @@ void OverflowStarts::put(std::uint32_t type, std::uint32_t resource, Count n) {
   placed_.push_back({type, resource, n});
 }
 
-/// Gives the free servers of all resources but one to the fastest pairs, then spills what is left.
+/// Gives the free servers of all resources but one to the fastest pairs, then spills the rest.
 void OverflowStarts::fill(std::size_t overflow) {
   left_.clear();
   placed_.clear();
@@ -74,8 +74,8 @@ void OverflowStarts::fill(std::size_t overflow) {
   spill(overflow);
 }
 
-/// What is left goes to the resource that takes the overflow; what cannot run there comes first, since it may
-/// push others out to there.
+/// The rest goes to the resource that takes the overflow. Types that cannot run there come first, since they
+/// may push others out to it.
 void OverflowStarts::spill(std::size_t overflow) {
   const auto to = static_cast<std::uint32_t>(overflow);
   for (std::uint32_t i = 0; i < left_.size(); ++i) {
@@ -86,7 +86,7 @@ void OverflowStarts::spill(std::size_t overflow) {
   }
 }
 
-/// To where it costs least, the slowest tasks there pushed out to the overflow or not.
+/// To where it costs least, with or without pushing the slowest tasks there out to the overflow.
 void OverflowStarts::spill_elsewhere(std::uint32_t type, std::uint32_t overflow) {
   const Count n = left_[type];
   left_[type] = 0;
@@ -113,8 +113,8 @@ void OverflowStarts::spill_elsewhere(std::uint32_t type, std::uint32_t overflow)
   put(type, to, n);
 }
 
-/// The throughput of a resource with the given content once its n slowest tasks that can have gone to the
-/// overflow, and what that gains by them.
+/// The throughput of a resource with the given content once its n slowest tasks that can move have gone to
+/// the overflow, plus what the overflow gains by them.
 double OverflowStarts::push_out(std::uint32_t resource, std::uint32_t overflow, Count n,
                                 ColumnSums content) const noexcept {
   ColumnSums there = contents_[overflow];

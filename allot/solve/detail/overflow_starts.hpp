@@ -1,9 +1,9 @@
-// Starts for machines with pools of servers: the fast servers are filled with what they run fastest, and one
-// resource takes all that is left over.
+// Starting points for machines with pools of servers: the fast servers get what they run fastest, and one
+// resource takes all the rest.
 //
-// Where there are more tasks than servers, some resource must hold the tasks that no server is free for, and
-// they slow it down. Which one it is decides the rest, and no single move changes it: the tasks that are left
-// over would have to leave together. So there is one start for every resource that may take them.
+// If there are more tasks than servers, some resource must hold the tasks without a free server, and they
+// slow it down. The choice of that resource decides the rest, and no single move changes it: the surplus
+// tasks would have to leave together. So there is one start for every resource that may take them.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace allot::detail {
 class OverflowStarts {
  public:
   /// Makes the starts of the system, which must outlive them: one for each resource that can run two types or
-  /// more, ranked by throughput, of which no two are the same. O(P log P + R P) for P pairs of a type and a
-  /// resource. Least depths are not considered.
+  /// more, ranked by throughput, without duplicates. O(P log P + R P) for P pairs of a type and a resource.
+  /// Minimum depths are ignored.
   void make(const System& system) { make(system, {}); }
-  /// The same, with nothing at some resources; `closed` has an entry for each, or none at all. No start where
-  /// a type then can run nowhere.
+  /// The same with some resources empty; `closed` has one entry per resource, or none. No start if a type can
+  /// then run nowhere.
   void make(const System& system, const std::vector<bool>& closed);
 
   std::size_t size() const noexcept { return ranked_.size(); }
@@ -64,12 +64,12 @@ class OverflowStarts {
 
   const System* system_ = nullptr;
   std::vector<bool> closed_;
-  std::vector<Pair> pairs_;  // by falling rate
+  std::vector<Pair> pairs_;  // by decreasing rate
   std::vector<Ranked> ranked_;
   std::vector<std::uint32_t> types_;  // per resource: how many types can run there
   std::vector<Count> left_;           // per type: tasks not yet placed
   std::vector<ColumnSums> contents_;  // per resource
-  std::vector<Placed> placed_;        // at each resource the fastest first
+  std::vector<Placed> placed_;        // fastest first at each resource
 };
 
 }  // namespace allot::detail

@@ -11,18 +11,18 @@
 namespace allot::detail {
 namespace {
 
-/// Needs that fill a capacity up to this part of it fill it.
+/// Needs that exceed a capacity by at most this part still fit.
 constexpr double kFits = 1e-9;
-/// Comparisons in the searches for packings, all together.
+/// Limit on the comparisons of all searches for packings together.
 constexpr double kMostSteps = 1e7;
 constexpr int kMostPrograms = 300;
 constexpr std::uint64_t kNodesPerPoll = 256;
-/// Pairs of task types and resources with which that is tried at all.
+/// With more pairs of task types and resources, the search is not tried.
 constexpr std::size_t kMostPlaces = 100;
-/// A bound this close to what is reached, relative, is the same.
+/// A bound this close to what is reached, relative, counts as reached.
 constexpr double kSamePacking = 1e-8;
 
-/// Of what is maximised: the value of what has threads or, with nothing but arrivals, the largest multiple of
+/// A bound on the objective: the value of work with threads or, with only arrivals, the largest multiple of
 /// them.
 struct Bound {
   double most = kInfinity;
@@ -37,7 +37,7 @@ void aim(ServiceProgram& service) {
   }
 }
 
-/// Next to threads, arrivals are carried in any case.
+/// If there are threads, arrivals are always carried.
 std::optional<double> value_of(const ServiceProgram& service, const Bound& bound, double plain) {
   if (bound.is_infeasible) return {};
   const double arrivals = service.has_arrivals() ? service.value_of_arrivals() : 0;
@@ -51,8 +51,8 @@ double rounded_by(int k, double part) {
   return std::floor(times) / k;
 }
 
-/// A task type at a resource: what one more task there takes of what is held, and the part of full speed that
-/// it has at most, since it may need more of what is shared than there is.
+/// A task type at a resource: what one more task there takes of held capacities, and the largest fraction of
+/// full speed that it can have, since it may need more of a shared capacity than there is.
 struct Place {
   TaskType type{};
   ResourceId resource{};
@@ -97,8 +97,8 @@ std::vector<double> threads_of(const Problem& problem) {
 
 using Packing = std::vector<double>;  // tasks per place
 
-/// The packing that is worth most at given prices of tasks, by depth-first search. A branch is left where not
-/// even parts of tasks, each capacity taken by itself, could make up for what it lacks.
+/// The packing that is worth most at given prices of tasks, by depth-first search. A branch is left if not
+/// even fractions of tasks, with each capacity taken alone, could make it better than the best.
 class PackingSearch {
  public:
   PackingSearch(const Problem& problem, const std::vector<Place>& places, StopPoll& poll)
@@ -108,7 +108,7 @@ class PackingSearch {
     for (double& amount : slack_) amount *= kFits;
   }
 
-  /// False: too many steps, or somebody wants to stop.
+  /// False: too many steps, or the poll said stop.
   bool run(const std::vector<double>& prices) {
     prices_ = prices;
     order_.clear();
@@ -167,7 +167,7 @@ class PackingSearch {
     counts_[p] += tasks;
   }
 
-  /// What the places from here on can add at most.
+  /// The most that the places from here on can add.
   double hope(std::size_t from) {
     fits_.resize(places_.size());
     double sum = 0;
@@ -205,13 +205,13 @@ class PackingSearch {
       take(p, tasks);
       visit(at + 1, value + prices_[p] * tasks);
       take(p, -tasks);
-      if (has_ended() || at + 1 == order_.size()) return;  // at the last place, most is best
+      if (has_ended() || at + 1 == order_.size()) return;  // at the last place, the largest number is best
     }
   }
 
   const std::vector<Place>& places_;
   StopPoll& poll_;
-  std::vector<double> threads_;  // per type, that are left
+  std::vector<double> threads_;  // per type, not yet used
   std::vector<double> left_;     // per capacity
   std::vector<double> slack_;
   std::vector<double> prices_;  // per place
@@ -235,14 +235,14 @@ class PackingProgram {
   }
   const ServiceProgram& service() const noexcept { return service_; }
 
-  /// Nothing where it takes too long.
+  /// Empty if it takes too long.
   std::optional<Bound> run() {
     if (places_.size() > kMostPlaces) return {};
     BoundedProgram& program = service_.program();
     const BoundedProgram::Answer fluid = program.maximise(poll_);
     if (!fluid.is_optimal()) return {};
     add_rows();
-    // Parts of tasks, at a price that is paid for nothing but limits.
+    // Fractions of tasks, at a price that is worth paying only to meet limits.
     const double penalty = 10 * std::max(std::abs(fluid.bound), 1e-300);
     const std::size_t parts = add_packing(served_by(fluid.columns), -penalty);
     for (std::size_t p = 0; p < places_.size(); ++p) {
@@ -276,7 +276,7 @@ class PackingProgram {
     return {};
   }
 
-  /// Of the best mix, by pair; empty: there is none.
+  /// The means of the best mix, by pair; empty if there is none.
   std::vector<double> shares() const {
     if (mixed_.empty()) return {};
     const System& system = service_.problem().system;
@@ -329,8 +329,8 @@ class PackingProgram {
   std::vector<Place> places_;
   StopPoll& poll_;
   PackingSearch search_;
-  std::vector<std::size_t> rows_;  // per place: no more in service than packings have
-  std::size_t mix_ = 0;            // row: packings, in all
+  std::vector<std::size_t> rows_;  // per place: no more in service than in the packings
+  std::size_t mix_ = 0;            // row: the weights of all packings
   Packing mixed_;                  // means in service of the best mix
 };
 

@@ -9,7 +9,7 @@
 namespace allot::detail {
 namespace {
 
-/// A column with less than this counts as empty: quotients of such amounts mean nothing.
+/// A column with less than this counts as empty: quotients of such amounts are meaningless.
 constexpr double kNothing = 1e-13;
 
 }  // namespace
@@ -19,8 +19,8 @@ bool occupy_all(const System& system, Assignment& assignment) {
   const Assignment before = assignment;
   for (const ResourceId empty : system.resource_ids()) {
     if (system.reach(empty) == 0 || assignment.column_sum(empty) > 0) continue;
-    // Breadth first from the empty resource: a task comes from a resource, which takes one from another if it
-    // was its last, and so on until one can spare a task.
+    // Breadth-first search from the empty resource: a resource gives it a task and, if that was its last,
+    // takes one from another, and so on until one can spare a task.
     struct Step {
       TaskType type{};
       ResourceId to{};

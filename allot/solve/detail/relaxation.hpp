@@ -1,5 +1,4 @@
-// The relaxed problem: tasks may be split, so that the throughput is a function of real numbers with a
-// gradient.
+// The relaxed problem: tasks may be split, so the throughput is a function of real numbers with a gradient.
 //
 // One variable n_ij >= 0 for each type that has threads and each resource that can run it; the variables of a
 // type sum to N_i. With n_j the sum of a column and a_j = min(n_j, c_j) busy units, X_ij is
@@ -7,12 +6,12 @@
 //     ps     a_j mu_ij n_ij / n_j
 //     fcfs   a_j n_ij / sum_l (n_lj / mu_lj)
 //
-// and 0 in an empty column: the model's formulas, but for an fcfs resource with several servers and nobody
-// waiting, where the harmonic mean goes on so that X stays continuous.
+// and 0 in an empty column: the model's formulas, except for an fcfs resource with several servers and no
+// waiting tasks, where the harmonic mean is kept so that X stays continuous.
 //
 // The paper's own relaxation lets any amount of tasks, however small, keep one unit busy: a_j = min(max(n_j,
 // 1), c_j). Its supremum is not attained: an arbitrarily small amount of the fastest type gives a resource
-// its full rate. Where every column holds at least one task, as `occupied` demands, the two agree.
+// its full rate. If every column holds at least one task, as `occupied` demands, the two agree.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +25,8 @@ namespace allot::detail {
 
 class Relaxation {
  public:
-  /// `occupied`: keep at least one task at every resource that can have one. Where the threads do not suffice
-  /// for that, no column is kept occupied. Otherwise, the paper's relaxation. The system must outlive the
+  /// `occupied`: keep at least one task at every resource that can have one; if there are too few threads for
+  /// that, no column is kept occupied. If false, the paper's relaxation. The system must outlive the
   /// relaxation.
   Relaxation(const System& system, bool occupied);
 
@@ -48,29 +47,29 @@ class Relaxation {
     ResourceId resource{};
     std::vector<std::size_t> variables;
   };
-  /// Those that must sum to at least 1; empty when none must.
+  /// The columns that must sum to at least 1.
   std::span<const Column> occupied() const noexcept { return occupied_; }
   /// Types with threads and a floor.
   std::span<const TaskType> floors() const noexcept { return floors_; }
 
-  /// V at the point. `gradient`: null, or where its size() derivatives go. At the kinks n_j = c_j those of
-  /// larger n_j.
+  /// V at the point. `gradient`: null, or where the size() derivatives go. At the kinks n_j = c_j, these are
+  /// the derivatives towards larger n_j.
   double value(const double* point, double* gradient) const noexcept;
   /// X_i at the point, likewise.
   double throughput_of(TaskType i, const double* point, double* gradient) const noexcept;
-  /// How much the floors are missed, each relative to itself, summed.
+  /// The sum of the relative amounts by which floors are missed.
   double shortfall(const double* point) const noexcept;
 
-  /// Removes what rounding errors leave: no variable negative, every row sums to its count.
+  /// Removes rounding errors: no variable is negative, and every row sums to its count.
   void clean(double* point) const noexcept;
   /// Whether rows, bounds and occupied columns hold within the relative tolerance.
   bool feasible(const double* point, double tolerance) const noexcept;
 
-  /// Points that keep the occupied columns: every task at home but for those needed elsewhere, and every type
+  /// Points that keep the occupied columns: every task at home except those needed elsewhere, and every type
   /// spread evenly over its resources.
   std::vector<double> home_start() const;
   std::vector<double> even_start() const;
-  /// An assignment as a point; nothing where it leaves an occupied column empty.
+  /// An assignment as a point; nothing if it leaves an occupied column empty.
   std::optional<std::vector<double>> point_of(const Assignment& assignment) const;
 
   /// A point as a matrix, row-major, T x R.
@@ -108,8 +107,8 @@ class Relaxation {
   Assignment occupied_home_;  // the home assignment with a task in every occupied column
 };
 
-/// Moves as few tasks as possible until every resource that can have a task has one; false, with the
-/// assignment as it was, when the threads do not suffice.
+/// Moves as few tasks as possible until every resource that can have a task has one; false, without any
+/// change, if there are too few threads.
 bool occupy_all(const System& system, Assignment& assignment);
 
 }  // namespace allot::detail

@@ -15,7 +15,7 @@ namespace {
 /// Fractions this close to a whole number are rounding errors of the relaxation.
 constexpr double kWhole = 1e-6;
 
-/// The floors of a relaxed assignment and, type by type, what is left to place.
+/// A relaxed assignment rounded down and, type by type, what is left to place.
 struct Box {
   struct Choice {
     ResourceId resource{};
@@ -23,7 +23,7 @@ struct Box {
   };
   struct Row {
     TaskType type{};
-    Count left = 0;               // so many of the choices go up
+    Count left = 0;               // this many of the choices go up
     std::vector<Choice> choices;  // entries that are not whole
   };
 
@@ -34,7 +34,7 @@ struct Box {
       Row row{i, system.count(i), {}};
       for (const ResourceId j : system.resources_for(i)) {
         const double n = std::max(0.0, relaxed[index(i) * system.resource_count() + index(j)]);
-        // Never more than there are, whatever the relaxed assignment says.
+        // Never more tasks than there are, whatever the relaxed assignment says.
         const Count down = std::min(static_cast<Count>(std::floor(n + kWhole)), row.left);
         floors(i, j) = down;
         row.left -= down;
@@ -61,8 +61,8 @@ struct Box {
   std::vector<Row> rows;
 
  private:
-  /// Only a relaxed row that does not sum to its count can have more left than choices: the surplus goes
-  /// home.
+  /// Sends surplus tasks home. Only a relaxed row that does not sum to its count can have more tasks left
+  /// than choices.
   void settle(const System& system, Row& row) {
     const Count surplus = row.left - static_cast<Count>(row.choices.size());
     if (surplus <= 0) return;
@@ -140,7 +140,7 @@ class Rounder {
     return result;
   }
 
-  /// From the floors, one task after the other where it gains most (or costs least).
+  /// From the rounded-down assignment, adds one task after the other where it gains most (or costs least).
   Assignment greatest_gains() {
     Assignment result = box_.floors;
     Columns columns(system_, result);
@@ -200,8 +200,8 @@ class Rounder {
     return moved;
   }
 
-  /// Every rounding: `up` more choices of the row go up, from the `choice`-th on. Columns are copied rather
-  /// than changed back, so that errors do not add up.
+  /// Every rounding: `up` more choices of the row go up, from the `choice`-th on. Columns are copied, not
+  /// changed back, so that errors do not add up.
   bool visit_all(std::size_t at_row, std::size_t choice, Count up, const Columns& columns,
                  Assignment& trial) {
     if (at_row == box_.rows.size()) {
@@ -227,7 +227,7 @@ class Rounder {
     return !can_skip || visit_all(at_row, choice + 1, up, columns, trial);
   }
 
-  /// Single moves, inside the box or not, each of them the one that helps most, until all floors are met.
+  /// Makes single moves, inside the box or not, always the one that helps most, until all floors are met.
   void meet_floors() {
     SearchState state;
     state.reset(system_, Objective::kThroughput, *best_);

@@ -7,10 +7,10 @@
 namespace allot::detail {
 namespace {
 
-/// After so many moves the running sums are made afresh, so that rounding cannot pile up.
+/// The running sums are recomputed after this many moves, so that rounding errors do not accumulate.
 constexpr std::uint32_t kRefreshInterval = 4096;
 
-/// A state that misses a floor costs more than any that misses none, and the more it misses the more.
+/// A state that misses a floor costs more than any that misses none, and more the more it misses.
 double floor_penalty(double missing) noexcept { return missing > 0 ? 10 + 1e3 * missing : 0.0; }
 
 std::array<Shift, 4> shifts_of(const Exchange& e) noexcept {
@@ -80,7 +80,7 @@ void SearchState::refresh() {
   cost_ = cost_of(by_task_.data(), value);
 }
 
-/// Brings what follows from a column's sums up to date.
+/// Updates what depends on a column's sums.
 void SearchState::settle(ResourceId j) noexcept {
   Column& column = columns_[index(j)];
   if (column.sums.tasks == 0) column.sums = {};
@@ -160,12 +160,12 @@ double SearchState::cost_of(const double* by_task, double value) const noexcept 
   if (is_linear(objective_)) return -value + scale_ * penalty;
   double throughput = value;
   if (system_->has_worths()) throughput = std::accumulate(x.begin(), x.end(), 0.0);
-  // With nothing completed, no share exists: worse than every state that completes something.
+  // Without completions there are no shares: worse than every state that completes something.
   const double error = throughput > 0 ? priority_error(x, throughput, system_->shares()) : 4.0;
   return error - throughput_weight_ * value / scale_ + penalty;
 }
 
-/// X_i in scratch_, once the tasks at j complete as the new sums say; those that come or go not considered.
+/// Updates X_i in scratch_ for the new sums of j, without the tasks that come or go.
 void SearchState::foresee_column(ResourceId j, const ColumnSums& sums) const noexcept {
   const Column& column = columns_[index(j)];
   const CompletionLaw before = completion_law(column.discipline, column.servers, column.sums);
@@ -179,7 +179,7 @@ void SearchState::foresee_column(ResourceId j, const ColumnSums& sums) const noe
   }
 }
 
-/// Those that come to a resource, or go.
+/// Adds the tasks that come to a resource, or leave it.
 void SearchState::foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept {
   const Column& column = columns_[index(j)];
   const CompletionLaw after = completion_law(column.discipline, column.servers, sums);

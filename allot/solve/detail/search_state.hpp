@@ -1,4 +1,4 @@
-// A state that a search walks through: what a move would change is known in O(1) for the throughput and in
+// A state that a search walks through. The effect of a move is computed in O(1) for the throughput and in
 // O(T) for floors and priorities.
 #pragma once
 
@@ -38,11 +38,12 @@ struct Chain {
   Count out = 0;
 };
 
-/// Depths hold in every state, since `smallest_move` offers no other moves; floors are part of the cost.
-/// Reusable: `reset` allocates nothing after the first time for systems of one size.
+/// Minimum depths hold in every state, since `smallest_move` offers no other moves; floors are part of the
+/// cost. Reusable: `reset` allocates nothing after the first time for systems of one size.
 class SearchState {
  public:
-  /// What a whole throughput weighs against an error that is the same but for rounding.
+  /// The weight of the throughput, so small that it decides only between errors that are equal up to
+  /// rounding.
   static constexpr double kTieWeight = 1e-9;
 
   SearchState() = default;
@@ -63,8 +64,8 @@ class SearchState {
   /// The same into existing storage, which is reused when its shape fits.
   void write(Assignment& assignment) const;
 
-  /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1). Not where tasks
-  /// have needs.
+  /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1). Not for tasks with
+  /// needs.
   double change(TaskType i, ResourceId j, Count n) const noexcept {
     const Column& column = columns_[index(j)];
     return column_value(column.discipline, column.servers,
@@ -87,8 +88,7 @@ class SearchState {
                    : change(i, a, -n) + change(i, b, n);
   }
 
-  /// How many more tasks of a type a resource can take without anybody's having to wait; below 0 where some
-  /// wait.
+  /// How many more tasks of a type a resource can take without any task having to wait; below 0 if some wait.
   Count room(TaskType i, ResourceId j) const noexcept {
     return filled_ ? filled_->room(i, j) : columns_[index(j)].servers - columns_[index(j)].sums.tasks;
   }
@@ -103,13 +103,13 @@ class SearchState {
   bool keeps_depths(const Exchange& e) const noexcept;
 
   /// With the priority objective: how much of the error a gain in throughput may cost. The cost becomes error
-  /// - weight * X / (the throughput that rates and servers would allow). By default so little that it decides
-  /// between equal errors only; `reset` keeps it.
+  /// - weight * X / (the throughput that rates and servers would allow). The default is so small that it
+  /// decides only between equal errors; `reset` keeps it.
   void set_throughput_weight(double weight) noexcept { throughput_weight_ = weight; }
 
   /// What the search minimises: -V, or the priority error, with missed floors above everything else.
   double cost() const noexcept { return cost_; }
-  /// The cost after an exchange, minus the cost now. O(1) for value without floors, else O(T).
+  /// The cost after an exchange, minus the cost now. O(1) for value without floors, otherwise O(T).
   double cost_change(const Exchange& e) const noexcept {
     return is_plain_ ? plain_cost_change(e) : general_cost_change(e);
   }
@@ -124,7 +124,7 @@ class SearchState {
   /// real.
   double tolerance() const noexcept { return tolerance_; }
 
-  /// Makes all running sums afresh: what follows from them then depends on the assignment alone.
+  /// Recomputes all running sums, so that they depend only on the assignment.
   void refresh();
 
  private:
@@ -161,8 +161,8 @@ class SearchState {
   std::vector<Column> columns_;
   std::vector<double> by_task_;          // X_i, kept only when the cost needs it
   mutable std::vector<double> scratch_;  // X_i after an exchange
-  std::unique_ptr<FilledState> filled_;  // where tasks have needs, in place of the values of columns
-  std::uint32_t stale_ = 0;              // moves since the sums were last made afresh
+  std::unique_ptr<FilledState> filled_;  // if tasks have needs; replaces the values of columns
+  std::uint32_t stale_ = 0;              // moves since the sums were last recomputed
 };
 
 }  // namespace allot::detail

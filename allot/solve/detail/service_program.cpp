@@ -10,10 +10,10 @@
 namespace allot::detail {
 namespace {
 
-/// Columns could be so many times what rows allow, so that none of them is ever at its limit.
+/// The limit of a column is this many times what the rows allow, so that no column ever reaches it.
 constexpr double kNeverReached = 2;
 
-/// What the time of a server counts, of the value that the type completes in it at home.
+/// The cost of a server's time, as a part of the value that the type completes in that time at home.
 constexpr double kTimeOfServers = 0.01;
 
 }  // namespace
@@ -68,7 +68,7 @@ void ServiceProgram::add_counted() {
   }
 }
 
-/// What a group completes of each type that it visits is so many times its rounds.
+/// The completions of each type that a group visits are proportional to its rounds.
 void ServiceProgram::add_groups() {
   for (const ThreadGroup& group : problem_.threads) {
     has_closed_work_ = true;
@@ -100,7 +100,7 @@ void ServiceProgram::add_arrivals() {
   }
   if (!(most < kInfinity)) return;
   most_arrivals_ = most;
-  // Next to threads no more is done than arrives.
+  // If there are threads, at most what arrives is done.
   arrivals_ = program_.add_column(kNeverReached * (has_closed_work_ ? std::min(most, 1.0) : most));
   for (std::size_t s = 0; s < problem_.arrivals.size(); ++s) {
     const Arrivals& stream = problem_.arrivals[s];
@@ -172,12 +172,12 @@ void ServiceProgram::impose(const Limit& limit, double amount) {
       return program_.set_row(limit.row, static_cast<double>(problem_.threads[limit.at].count) / amount,
                               kInfinity);
     case Limit::Kind::kPower:
-      // Rounded up by what the sum of idle powers may be off, so that bounds stay true.
+      // Rounded up by the possible error of the sum of idle powers, so that bounds stay valid.
       return program_.set_row(limit.row, -kInfinity, power_left(amount) + rounding_of_power(amount));
   }
 }
 
-/// No more is done than arrives, whether all of it must be or not.
+/// Even without the limit, at most what arrives is done.
 void ServiceProgram::drop(const Limit& limit) {
   program_.set_row(limit.row, -kInfinity, limit.kind == Limit::Kind::kArrivals ? 1 : kInfinity);
 }
@@ -257,7 +257,7 @@ void ServiceProgram::aim_at_value() {
   program_.clear_gains();
   for (const auto& [column, gain] : value_terms()) program_.set_gain(column, gain);
   if (problem_.ceilings.empty()) return;
-  // Plans that complete all there is are equally good but for the time of servers that they take.
+  // Plans that complete all the work are equally good, except for the server time that they take.
   for (const Served& one : served_) {
     if (!one.is_counted()) continue;
     const double at_home = system_.value_rate(one.type, *system_.home(one.type));

@@ -11,10 +11,10 @@ namespace {
 
 using Kind = PlanLimit::Kind;
 
-/// A little less than a checker allows, for what is summed here is rounded.
+/// A little less than a checker allows, since the sums here are rounded.
 constexpr double kTolerance = 0.9e-9;
 
-/// A plan as a checker sees it: completions are counted anew, and a group has as many rounds as its scarcest
+/// A plan as a checker sees it: completions are recomputed, and a group has as many rounds as its scarcest
 /// stage.
 class Shown {
  public:
@@ -71,11 +71,11 @@ class Shown {
     keep_limits();
   }
 
-  /// What the plan misses first; empty: it keeps everything.
+  /// The first limit that the plan misses; empty: it meets all.
   const std::string& missed() const noexcept { return missed_; }
   const PlanService& plan() const noexcept { return plan_; }
 
-  /// What the objective has reached, rounded so that it is true.
+  /// The value of the objective, rounded to the safe side.
   double reached(const std::vector<ServiceProgram::Party>& parties, double least_value) {
     double sum = 0;
     double size = 0;
@@ -94,7 +94,7 @@ class Shown {
       case Objective::kProportional:
         for (const ServiceProgram::Party& party : parties) {
           add(party.weight * std::log(completed(party)));
-          size += party.weight;  // the logarithm of something that is rounded
+          size += party.weight;  // the argument of the logarithm is rounded
         }
         break;
       case Objective::kEnergy:
@@ -118,7 +118,7 @@ class Shown {
     if (!holds && missed_.empty()) missed_ = what;
   }
 
-  /// What sums of so many terms may be off, as a part of the sum of their sizes.
+  /// The possible error of sums with this number of terms, as a part of the sum of their magnitudes.
   double rounding() const noexcept {
     const double others = static_cast<double>(system_.type_count() + system_.resource_count() +
                                               problem_.threads.size() + problem_.arrivals.size());
@@ -143,7 +143,7 @@ class Shown {
     }
   }
 
-  /// All streams are carried in the same part, next to threads no more of them than arrives.
+  /// The same fraction of every stream is carried; if there are threads, at most what arrives.
   void keep_streams() {
     const double part = service_.has_closed_work() ? 1 : carried();
     for (std::size_t s = 0; s < by_stream_.size(); ++s) {
@@ -184,7 +184,7 @@ class Shown {
     return carried() >= 1 - kTolerance;
   }
 
-  /// Within a part of what work takes or must save.
+  /// Within a tolerance that is a part of what work takes or must save.
   bool keeps_power(double left) const {
     return watts_ <= left + kTolerance * std::max(std::abs(left), taken_);
   }
@@ -221,7 +221,7 @@ class Shown {
   const System& system_;
   PlanService plan_;
   std::vector<double> own_;        // completions per type, of threads of its own
-  std::vector<double> all_;        // completions per type, whosever
+  std::vector<double> all_;        // completions per type, of all work
   std::vector<double> by_stream_;  // completions
   std::vector<double> rounds_;     // per group
   double watts_ = 0;               // above those of the idle machine
@@ -273,8 +273,8 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
 
 namespace {
 
-/// A plan may miss rows by a little, and so be better than any that misses none: by more than a checker takes
-/// for the same?
+/// A plan may miss rows by a little and so be better than any plan that misses none. Returns whether it is
+/// better by more than a checker tolerates.
 bool is_beyond(double reached, const PlanProof& proof, Objective objective,
                const std::vector<ServiceProgram::Party>& parties) {
   if (objective == Objective::kEnergy) return *proof.bound - reached > kTolerance * std::abs(reached);
@@ -310,7 +310,7 @@ std::optional<PlanProof> prove_logarithms(ServiceProgram& service,
                                           const std::vector<Tangent>& tangents, std::vector<double> prices) {
   std::vector<double> slopes(parties.size(), 0.0);  // times the weight
   for (const Tangent& tangent : tangents) {
-    if (tangent.row >= prices.size()) continue;  // made since
+    if (tangent.row >= prices.size()) continue;  // added since
     slopes[tangent.party] += prices[tangent.row] * tangent.slope;
     prices[tangent.row] = 0;
   }

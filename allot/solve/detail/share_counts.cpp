@@ -50,7 +50,7 @@ std::optional<ShareCut> ShareCounts::realise(const SharePart& part, const Shares
       const double n = std::max(least(part, at), std::min(part.most[at], whole_above(f)));
       counts(i, pairs_[at].j) = static_cast<Count>(n);
       needed += static_cast<Count>(n);
-      const double unused = n - f;  // of a thread that this pair keeps busy only in part
+      const double unused = n - f;  // the idle part of a thread of this pair
       if (f > 0 && n > least(part, at) && unused > worst) {
         worst = unused;
         cut = ShareCut{std::nullopt, at, n - 1};
@@ -71,7 +71,7 @@ std::optional<ShareCut> ShareCounts::whole_or_cut(const SharePart& part, const S
   for (std::size_t at = 0; at < pairs_.size(); ++at) {
     const double n = shares.counts[at];
     counts(pairs_[at].i, pairs_[at].j) = static_cast<Count>(std::llround(n));
-    // However little time it is: it takes a task.
+    // Any time at all takes a task.
     const double off = shares.time[at] > 0 && n < 0.5 ? 1.0 : std::abs(n - std::round(n));
     if (off <= worst) continue;
     worst = off;
@@ -114,7 +114,7 @@ void ShareCounts::spread_rest(TaskType i, const SharePart& part, const Shares& s
   for (std::size_t at = 0; at < pairs_.size(); ++at) {
     if (pairs_[at].i == i) total += shares.time[at];
   }
-  if (total <= 0) {  // starved: at home, or else at the first resource that is open to it
+  if (total <= 0) {  // starved: at home, or at the first resource that is open to it
     counts(i, resting_place(part, i)) += rest;
     return;
   }

@@ -100,7 +100,7 @@ void ShareProgramme::build() {
     if (!counts) continue;
     columns.entry(share_rows_ + static_cast<int>(index(i)), 1);
     columns.entry(floor_rows_ + static_cast<int>(index(i)), 1);
-    if (seconds < kNegligible) continue;  // it takes no time to speak of
+    if (seconds < kNegligible) continue;  // its time is negligible
     columns.entry(capacity_rows_ + static_cast<int>(index(j)), seconds);
     columns.entry(room_rows_ + static_cast<int>(at), std::min(seconds, 1.0));
   }
@@ -139,7 +139,7 @@ double ShareProgramme::missed() const {
 }
 
 bool ShareProgramme::run(StopPoll& poll) {
-  // If something is missed, the penalty may have been too small to forbid it.
+  // If a floor or depth is missed, the penalty may have been too small.
   while (true) {
     for (const int slack : slacks_) lp_.set_cost(slack, penalty_);
     const LinearProgram::Status status = lp_.solve(&poll);
@@ -155,7 +155,7 @@ void ShareProgramme::bound_columns(const SharePart& part) {
     const bool closed = part.use[index(pairs_[at].j)] == Use::kClosed;
     lp_.set_column(static_cast<int>(pairs_.size() + at), closed ? 0 : part.least[at],
                    closed ? 0 : part.most[at]);
-    // However little time it would take: without a task there are no completions.
+    // Without a task there are no completions, however little time they would take.
     lp_.set_column(static_cast<int>(at), 0, closed || part.most[at] == 0 ? 0 : kInfinity);
   }
   for (const ResourceId j : system_.resource_ids()) {
@@ -173,7 +173,7 @@ bool ShareProgramme::solve(const SharePart& part, Shares& shares, StopPoll& poll
     lp_.set_column(level_, 0, kInfinity);
     set_costs(-1, 0);
   }
-  // Where the best level is far from what the variables count in, they are to count in other units.
+  // If the best level is far from the units of the variables, solves again in other units.
   for (int again = 0; again < 16; ++again) {
     if (!run(poll)) return false;
     const double level = lp_.columns()[static_cast<std::size_t>(level_)];
@@ -268,8 +268,8 @@ ProofPrices ShareProgramme::prices() const {
     const double share = system_.shares()[index(i)];
     double& price = prices.task[index(i)];
     price = share > 0 ? dual(share_rows_, index(i)) / share : 0.0;
-    // A price that is that of a resource's time but for rounding is made so: where rates are far apart, the
-    // rounding would be worth more than all the rest.
+    // A price that equals that of a resource's time up to rounding is made equal: if rates are far apart, the
+    // rounding would outweigh all the rest.
     double cheapest = kInfinity;
     for (const Pair& pair : pairs_of(i))
       cheapest = std::min(cheapest, prices.unit[index(pair.j)] / system_.rate(i, pair.j));
@@ -282,8 +282,8 @@ ProofPrices ShareProgramme::prices() const {
   return prices;
 }
 
-/// Multiplies all prices, and by a little more, so that by share they sum to at least 1 whatever rounding
-/// does.
+/// Multiplies all prices by slightly more than the factor, so that, weighted by share, they sum to at least 1
+/// despite rounding.
 void ShareProgramme::scale(ProofPrices& prices, double factor) const {
   double size = 0;
   for (std::size_t i = 0; i < prices.task.size(); ++i) {
@@ -298,7 +298,7 @@ void ShareProgramme::scale(ProofPrices& prices, double factor) const {
 
 ProofPrices ShareProgramme::against_floor(ProofPrices prices, TaskType k, double excess) const {
   const double share = system_.shares()[index(k)];
-  if (share == 0) {  // it completes nothing, at whatever price
+  if (share == 0) {  // it completes nothing at any price
     prices.completion[index(k)] = excess;
     prices.task[index(k)] = -excess;
     return prices;

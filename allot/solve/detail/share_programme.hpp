@@ -4,10 +4,10 @@
 //     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   f_ij <= n_ij,   sum_j n_ij =
 //     N_i
 //
-// Its variables are completions in units of what each type is to have near the best level, so all that matter
-// are of the order of 1, however far the rates are apart. Floors and minimum depths that cannot be met are
-// paid for, so that there is always a solution, and its prices say why nothing is better. With exact shares a
-// floor is a least level, no more: the program leaves it to its user.
+// Its variables are completions in units of what each type should have near the best level, so all that
+// matter are of the order of 1, however far apart the rates are. Floors and minimum depths that cannot be met
+// are paid for, so there is always a solution, and its prices show why nothing is better. With exact shares a
+// floor is only a least level, which the caller checks.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct SharePart {
   std::vector<double> least;  ///< per pair
   std::vector<double> most;   ///< per pair
   std::vector<Use> use;       ///< per resource
-  // Of the part it came from: no better level is in it, and at that level no better throughput.
+  // Of the part it came from: it holds no better level and, at that level, no better throughput.
   double level = kInfinity;
   double throughput = kInfinity;
   std::size_t proof = 0;
@@ -55,26 +55,26 @@ struct Shares {
 
 class ShareProgramme {
  public:
-  /// The pairs stand type by type, and outlive the program.
+  /// The pairs are sorted by type and must outlive the program.
   ShareProgramme(const System& system, ShareReading reading, const std::vector<Pair>& pairs);
 
-  /// The best time shares in the part; false when stopped, or rounding spoilt it.
+  /// The best time shares in the part; false if stopped, or if rounding prevents an answer.
   bool solve(const SharePart& part, Shares& shares, StopPoll& poll);
   /// What the last `solve` took.
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Sentences about the constraints with a price in the last solution, as far as they hold for the whole
-  /// numbers of tasks and the time shares (a row per type) that were made of it.
+  /// Sentences about the constraints with a price in the last solution, if they also hold for the whole
+  /// numbers of tasks and the time shares (one row per type) that were made from it.
   std::vector<std::string> binding(const Assignment& counts, std::span<const double> time_shares) const;
 
-  /// Prices that bound X whatever the part.
+  /// Prices that bound X in every part.
   ProofPrices plain_prices() const;
   /// The prices of the last solution (exact reading).
   ProofPrices prices() const;
-  /// From prices that bound X by less than what a floor of type k asks for: prices that show a contradiction.
+  /// Turns prices that bound X below what the floor of type k asks for into prices that show a contradiction.
   /// `excess`: how much of the level is taken from the shares and charged to the floor.
   ProofPrices against_floor(ProofPrices prices, TaskType k, double excess) const;
-  /// No time shares in the part that keep the shares exactly complete more: rounding never makes it smaller.
-  /// Minus infinity when its bounds leave no counts at all.
+  /// No time shares in the part that keep the shares exactly complete more than this; rounding never makes it
+  /// smaller. Minus infinity if the bounds of the part leave no counts at all.
   double bound(const SharePart& part, const ProofPrices& prices) const;
 
  private:
@@ -96,7 +96,7 @@ class ShareProgramme {
   std::vector<std::size_t> first_pair_;  // per type, and the end
   LinearProgram lp_;
   bool two_stage_;
-  std::vector<double> unit_;  // per type: completions per second that its variables count in
+  std::vector<double> unit_;  // per type: completions per second that are the unit of its variables
   double level_unit_ = 1;
   double throughput_unit_ = 1;
   double penalty_ = 4;

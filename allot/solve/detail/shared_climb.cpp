@@ -14,12 +14,13 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = ~std::size_t{0};
 /// Elements compared side by side.
 constexpr std::size_t kLanes = 4;
-/// After so many moves the running sums are made afresh, so that rounding cannot pile up.
+/// The running sums are recomputed after this many moves, so that rounding errors do not accumulate.
 constexpr unsigned kSumsInterval = 4096;
-/// From so many moves in a row on, between the same two resources, each may take twice as many tasks.
+/// After this many moves in a row between the same two resources, each further move may take twice as many
+/// tasks as the last.
 constexpr std::size_t kStreak = 1;
-/// Exchanges of two types are tried so often: on a box all of them, on a machine with hundreds of resources
-/// some.
+/// At most this many exchanges of two types are tried: all of them on a small machine, some of them on one
+/// with hundreds of resources.
 constexpr std::size_t kMostExchanges = 20'000;
 
 /// The first of the largest elements; `width` is a multiple of the lanes.
@@ -53,8 +54,8 @@ void SharedClimb::run_from(const Assignment& start, MapMoves moves, StopPoll& po
 void SharedClimb::climb(MapMoves moves, StopPoll& poll) {
   several_ = moves == MapMoves::kBulk;
   const std::size_t types = system_->type_count();
-  // Types for which no move was found since the last one was made: once these are all, nothing helps any
-  // more. (A move from an accelerator that helped, Algorithm 3 would find as well.)
+  // `settled`: types without a useful move since the last move. Once these are all types, nothing helps any
+  // more. (Algorithm 3 would also find a useful move from an accelerator.)
   for (std::size_t settled = 0; settled < types;) {
     for (std::size_t i = 0; i < types; ++i) {
       const std::size_t home = accelerators_[i];
@@ -121,13 +122,13 @@ void SharedClimb::load(const System& system) {
        {&addition_base_, &addition_slope_, &removal_base_, &removal_slope_, &additions_, &removals_}) {
     line->assign(width_, 0.0);
   }
-  // Nothing can go to what only fills up a row: minus infinity as base and slope 0 times minus infinity would
-  // not be a number.
+  // Padding at the end of a row can take no tasks. With slope 0, the product with a rate of minus infinity
+  // would be NaN.
   std::fill(addition_slope_.begin(), addition_slope_.end(), 1.0);
 }
 
 void SharedClimb::place(const Assignment& start) {
-  last_from_ = last_to_ = kNone;  // nothing is carried over from a climb before
+  last_from_ = last_to_ = kNone;  // nothing carries over from an earlier climb
   streak_ = 0;
   last_amount_ = 1;
   counts_.assign(system_->type_count() * width_, 0.0);
@@ -156,7 +157,7 @@ void SharedClimb::sum_columns() {
   for (std::size_t j = 0; j < resources; ++j) settle(j);
 }
 
-/// Brings what follows from a column's sums up to date.
+/// Updates what depends on a column's sums.
 inline void SharedClimb::settle(std::size_t j) noexcept {
   const double n = tasks_[j];
   const double c = servers_[j];
@@ -212,14 +213,14 @@ inline void SharedClimb::move(std::size_t i, std::size_t a, std::size_t b, doubl
   }
 }
 
-/// X_j with so many tasks and such a sum of their rates.
+/// X_j for this number of tasks and this sum of their rates.
 inline double SharedClimb::throughput_with(std::size_t j, double tasks, double rates) const noexcept {
   return weight(tasks, servers_[j]) * rates;
 }
 
-/// How many tasks a move that helps one should take. As many as fill the free servers, if that gains more;
-/// and twice as many as the last time in a long row of moves between the same two resources, so that counts
-/// of millions take no longer than counts of hundreds.
+/// How many tasks a move that helps one should take. As many as fill the free servers, if that gains more; or
+/// twice as many as last time in a series of moves between the same two resources, so that counts of millions
+/// take no longer than counts of hundreds.
 inline double SharedClimb::amount(std::size_t i, const End& from, const End& to) noexcept {
   const std::size_t a = from.resource;
   const std::size_t b = to.resource;
@@ -239,7 +240,7 @@ inline double SharedClimb::amount(std::size_t i, const End& from, const End& to)
   return last_amount_;
 }
 
-/// Keeps the move of tasks of the type looked at, if that of one makes the throughput rise.
+/// Moves tasks of the current type if moving one raises the throughput.
 inline bool SharedClimb::try_move(std::size_t i, const End& from, const End& to) noexcept {
   if (!(from.value + to.value > tolerance_)) return false;
   move(i, from.resource, to.resource, several_ ? amount(i, from, to) : 1);
@@ -255,13 +256,13 @@ inline bool SharedClimb::try_move(std::size_t i, const End& from, const End& to)
   return true;
 }
 
-/// Algorithm 2 for the type looked at: one task from its accelerator to the resource where it helps most.
+/// Algorithm 2 for the current type: one task from its accelerator to the resource where it helps most.
 bool SharedClimb::optimise_accelerator(std::size_t i, std::size_t home) noexcept {
   if (removals_[home] == kNever) return false;
   return try_move(i, {home, removals_[home]}, best(additions_, home));
 }
 
-/// Algorithm 3 for the type looked at: one task from j_min, where one fewer hurts least, to j_max, where one
+/// Algorithm 3 for the current type: one task from j_min, where one fewer hurts least, to j_max, where one
 /// more helps most.
 bool SharedClimb::optimise_processors(std::size_t i) noexcept {
   End from = best(removals_);
@@ -274,8 +275,8 @@ bool SharedClimb::optimise_processors(std::size_t i) noexcept {
   return try_move(i, from, to);
 }
 
-/// All tasks of a type at one resource to another, where that helps most. X_j is convex in the number of slow
-/// tasks: single moves climb to one end, and the other may be higher.
+/// Moves all tasks of a type at one resource to another, where that helps most. X_j is convex in the number
+/// of slow tasks: single moves climb to one end, and the other may be higher.
 bool SharedClimb::move_all(std::size_t i) noexcept {
   const double* rates = &rates_[i * width_];
   const double* counts = &counts_[i * width_];
@@ -301,13 +302,13 @@ bool SharedClimb::move_all(std::size_t i) noexcept {
   return true;
 }
 
-/// Moves type i together with another one, where that helps.
+/// Moves type i together with another type, if that helps.
 bool SharedClimb::exchange_types(std::size_t i) noexcept {
   for (std::size_t a = 0; a < throughputs_.size(); ++a) {
     const double n = counts_[i * width_ + a];
     if (n == 0) continue;
     for (std::size_t b = 0; b < throughputs_.size(); ++b) {
-      // While servers stay free, the two moves have nothing to do with each other.
+      // While servers stay free, the two moves are independent.
       if (b == a || rates_[i * width_ + b] == kNever || tasks_[b] + n <= servers_[b]) continue;
       if (exchanges_left_ == 0) return false;
       --exchanges_left_;
@@ -317,8 +318,8 @@ bool SharedClimb::exchange_types(std::size_t i) noexcept {
   return false;
 }
 
-/// Tasks of type i from a to b, those of another type from b to wherever is best: all of both, or as many of
-/// the one as of the other.
+/// Moves tasks of type i from a to b, and those of another type from b to the best place: all of both, or
+/// equal numbers of both.
 bool SharedClimb::exchange_through(std::size_t i, std::size_t a, std::size_t b) noexcept {
   const double here = counts_[i * width_ + a];
   const double rate_a = rates_[i * width_ + a];
@@ -334,7 +335,7 @@ bool SharedClimb::exchange_through(std::size_t i, std::size_t a, std::size_t b) 
     const double* rates = &rates_[k * width_];
     const double at_b =
         throughput_with(b, tasks_[b] + in - out, rate_sums_[b] + in * rate_b - out * rates[b]) - before;
-    // No resource gains more by new tasks than their own rates.
+    // No resource gains more from new tasks than their own rates.
     if (at_b + left + out * fastest_[k] <= most) return;
     for (std::size_t d = 0; d < throughputs_.size(); ++d) {
       const double gain =

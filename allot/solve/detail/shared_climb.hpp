@@ -1,8 +1,8 @@
-// MAP's climb where every resource shares its time evenly: the same moves as the general one, on numbers laid
-// out for it.
+// MAP's climb for resources that all share their time evenly: the same moves as the general climb, on a
+// memory layout made for it.
 //
-// Under ps one task more or fewer changes X_j by base_j + slope_j * mu, mu being the task's rate there. So
-// j_max and j_min are the largest elements of rows that a processor computes several at a time, and a move
+// Under ps, one task more or fewer changes X_j by base_j + slope_j * mu, where mu is the task's rate there.
+// So j_max and j_min are the largest elements of rows that a processor computes several at a time, and a move
 // changes the lines of two resources only.
 #pragma once
 
@@ -25,12 +25,12 @@ class SharedClimb {
   /// The same from another start, for the system of the last `run`.
   void run_from(const Assignment& start, MapMoves moves, StopPoll& poll);
 
-  /// Stands at the assignment, for the system of the last `run`.
+  /// Goes to the assignment without climbing, for the system of the last `run`.
   void place(const Assignment& start);
 
-  /// Goes on from where it stands, and where nothing else helps moves two types at once: one to a resource
-  /// whose servers are all busy, the other away from there. That gets it past what single types cannot leave:
-  /// a pool where a move gains nothing as long as the other type is there.
+  /// Continues from the current state. If nothing else helps, moves two types at once: one to a resource
+  /// whose servers are all busy, the other away from there. This leaves states that single types cannot
+  /// leave: a pool where a move gains nothing as long as the other type is there.
   void exchange(StopPoll& poll);
 
   double value() const noexcept;
@@ -43,7 +43,7 @@ class SharedClimb {
     double value = 0;
   };
 
-  /// So many tasks of one type come, so many of another go to another resource.
+  /// `in` tasks of one type come; `out` tasks of type `other` go to resource `to`.
   struct Exchanged {
     double in = 0;
     double out = 0;
@@ -69,7 +69,7 @@ class SharedClimb {
   bool try_move(std::size_t i, const End& from, const End& to) noexcept;
 
   const System* system_ = nullptr;
-  std::size_t width_ = 0;  // of a row: the resources, filled up to a multiple of the lanes
+  std::size_t width_ = 0;  // of a row: the number of resources, rounded up to a multiple of the lanes
   double tolerance_ = 0;
   unsigned moves_since_sums_ = 0;
   bool several_ = false;  // may a move take more than one task?
@@ -81,7 +81,7 @@ class SharedClimb {
   std::size_t last_to_ = 0;
   // Rows of width_, one per type.
   std::vector<double> rates_;   // minus infinity where a type cannot run
-  std::vector<double> counts_;  // whole numbers, as doubles to be compared with the others
+  std::vector<double> counts_;  // whole numbers, as doubles for comparison with the others
   // One per resource.
   std::vector<double> tasks_;
   std::vector<double> rate_sums_;
@@ -91,11 +91,11 @@ class SharedClimb {
   std::vector<double> addition_slope_;
   std::vector<double> removal_base_;
   std::vector<double> removal_slope_;
-  std::vector<double> additions_;  // what one task more of the type looked at is worth
-  std::vector<double> removals_;   // what one task fewer is worth
+  std::vector<double> additions_;  // the worth of one more task of the current type
+  std::vector<double> removals_;   // the worth of one task fewer
   // One per type.
   std::vector<double> fastest_;            // its largest rate
-  std::vector<std::size_t> accelerators_;  // where each type is at home, kNone if on no accelerator
+  std::vector<std::size_t> accelerators_;  // the home of each type if it is an accelerator, otherwise kNone
 };
 
 }  // namespace allot::detail

@@ -1,4 +1,4 @@
-// Where searches begin: at home, with every minimum depth kept.
+// Where searches begin: at home, with all minimum depths kept.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 namespace allot::detail {
 
 /// Moves tasks until no resource lies between empty and its minimum depth: a shallow resource is emptied onto
-/// the next fastest ones, or else filled from those that can spare tasks. Where that does not work, another
-/// placement takes its place (open_sets.hpp). False when there is none either; with up to four resources that
-/// have a minimum depth that proves that no assignment keeps all depths.
+/// the next fastest ones, or filled from those that can spare tasks. If neither works, uses another placement
+/// (open_sets.hpp). False if there is none; with up to four resources that have a minimum depth, this proves
+/// that no assignment keeps all depths.
 bool keep_depths(const System& system, Assignment& assignment);
 
-/// The home assignment made to keep depths, or nothing.
+/// The home assignment, changed to keep minimum depths; empty if that fails.
 std::optional<Assignment> home_start(const System& system);
 
 }  // namespace allot::detail

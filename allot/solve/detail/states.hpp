@@ -11,7 +11,7 @@
 
 namespace allot::detail {
 
-/// The number of assignments, minimum depths not considered. Exact up to 2^53, then rounded; may be infinite.
+/// The number of assignments, regardless of minimum depths. Exact up to 2^53, then rounded; may be infinite.
 double count_states(const System& system);
 
 /// "825", "1,200,000" or "3.4e+21".
@@ -84,7 +84,7 @@ class StateVisitor {
   }
 
   const System* system_;
-  mutable std::optional<FilledState> filled_;  // where tasks have needs
+  mutable std::optional<FilledState> filled_;  // if tasks have needs
   std::vector<Column> columns_;
   std::vector<Count> left_;
   Assignment counts_;

@@ -13,7 +13,7 @@ namespace {
 
 std::string text(double value) { return rounded_text(value, 6); }
 
-/// The max_response of a type, where it asks for more than the floor does.
+/// The max_response of a type, if it is stricter than the floor.
 std::optional<double> response(const System& system, TaskType i) {
   const TaskClass& task = system.task(i);
   if (!task.max_response || system.floor(i) <= task.floor.value_or(0)) return {};

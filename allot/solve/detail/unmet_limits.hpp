@@ -1,4 +1,4 @@
-// What an answer misses, in the words of the scenario: inside, a max_response is a floor like others.
+// Which limits an answer misses, in the words of the scenario: internally, a max_response is a floor.
 #pragma once
 
 #include <span>
@@ -12,10 +12,11 @@ namespace allot::detail {
 /// "the max_response of 'a' (0.2 s)" or "the floor of 'a' (30 tasks/s)": whichever asks for more.
 std::string limit_name(const System& system, TaskType i);
 
-/// Of the limits that the system has: "every minimum depth, every floor and every max_response".
+/// The kinds of limits that the system has: "every minimum depth, every floor and every max_response".
 std::string limits_in_words(const System& system);
 
-/// "task type 'a' completes 2 tasks/s, below its floor of 3", of the first that does; empty if none does.
+/// "task type 'a' completes 2 tasks/s, below its floor of 3", for the first that misses its floor; empty if
+/// none does.
 std::string missed_floor(const System& system, std::span<const double> completions);
 
 /// For a system without a feasible assignment: which limits cannot be met, by how much the nearest assignment

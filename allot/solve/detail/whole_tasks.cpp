@@ -9,7 +9,7 @@
 namespace allot::detail {
 namespace {
 
-/// Largest remainders, so that the row sums to N_i.
+/// Rounds by largest remainders, so that the row sums to N_i.
 void round_row(const System& system, TaskType i, std::vector<double>& mean, Assignment& result) {
   Count placed = 0;
   for (const ResourceId j : system.resources_for(i)) {
@@ -28,7 +28,7 @@ void round_row(const System& system, TaskType i, std::vector<double>& mean, Assi
         best = j;
       }
     }
-    // A row far from its sum (the program was stopped early) is made up at one resource at once.
+    // A row far from its sum (the program was stopped early) is corrected at a single resource at once.
     const Count missing = std::abs(system.count(i) - placed);
     const Count n = missing > static_cast<Count>(system.resource_count()) ? missing : 1;
     const Count moved = step > 0 ? n : std::min(n, result(i, *best));

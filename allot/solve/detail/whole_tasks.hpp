@@ -22,9 +22,9 @@ struct Transport {
   Prices prices;  ///< at which the Lagrangian bound of these totals is the assignment's throughput
 };
 
-/// The best assignment with given totals where every resource is ps or never has a task waiting: a
-/// transportation problem, whose linear program has whole solutions. `scale`: the size of the throughputs.
-/// Nothing when there is none, or rounding spoilt it.
+/// The best assignment with given totals, if every resource is ps or never has a waiting task: a
+/// transportation problem, whose linear program has whole solutions. `scale`: the magnitude of the
+/// throughputs. Nothing if there is no such assignment, or if rounding prevents an answer.
 std::optional<Transport> transport(const System& system, const std::vector<Count>& totals, double scale,
                                    StopPoll& poll);
 

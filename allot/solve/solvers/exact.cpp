@@ -1,11 +1,11 @@
 // Exact throughput by branch and price: an answer, and a proof of how good it is.
 //
-// Every part of the search restricts what each resource may hold: which totals, and where that is not enough
+// Every part of the search restricts what each resource may hold: which totals and, if that is not enough,
 // how many of a type. The configuration bound over these domains says how good the part can be; a part that
 // cannot beat the best assignment known is dropped, another is split where the bound's linear program mixes
 // contents. Under ps a part in which every resource has one total is a transportation problem, whose linear
-// program has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts
-// too. Nothing is dropped but by a safe bound at known prices, and these prices are the proof.
+// program has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts too.
+// A part is dropped only by a safe bound at known prices, and these prices are the proof.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -33,7 +33,7 @@ using detail::Interval;
 using detail::kInfinity;
 using detail::Prices;
 
-/// A relative gap up to this is called none; what remains to 1e-9 is for rounding in the throughput itself.
+/// A relative gap up to this counts as closed; the rest up to 1e-9 is for rounding in the throughput itself.
 constexpr double kProven = 0.999e-9;
 
 constexpr int kRootRounds = 2000;
@@ -52,7 +52,7 @@ struct LowerBound {
   bool operator()(const Node& a, const Node& b) const noexcept { return a.bound < b.bound; }
 };
 
-/// The parts that wait, best bound first; a drained queue tells what was left.
+/// The parts that wait, best bound first.
 using Open = std::priority_queue<Node, std::vector<Node>, LowerBound>;
 
 /// Cuts a domain in two: totals up to `at` and totals above.
@@ -97,7 +97,7 @@ class BranchAndPrice {
       }
       return solution;
     }
-    // Without time for a better one: every unit busy with its fastest type.
+    // If there was no time for a better bound: every server busy with its fastest type.
     if (!std::isfinite(upper_)) upper_ = bound_.scale() * (1 + 1e-12);
     upper_ = std::max({upper_, settled_, value_});
     solution.upper_bound = upper_;
@@ -113,31 +113,31 @@ class BranchAndPrice {
       solution.proven_optimal = true;
       solution.outcome = Outcome::kOptimal;
     } else if (solution.outcome == Outcome::kOptimal) {
-      solution.outcome = Outcome::kConverged;  // as close as was asked for
+      solution.outcome = Outcome::kConverged;  // as close as requested
     }
     return solution;
   }
 
  private:
   bool has_answer() const noexcept { return incumbent_ && value_ > -kInfinity; }
-  /// Nothing at or below this is of interest. Without an answer that is a little below zero: no throughput is
-  /// negative, so a part whose bound is holds no feasible assignment.
+  /// Nothing at or below this is of interest. Without an answer, it is slightly below zero: no throughput is
+  /// negative, so a part with a negative bound has no feasible assignment.
   double cutoff() const noexcept {
     if (!has_answer()) return -1e-6 * bound_.scale();
-    // Asked for the gap that is called none, it leaves room for rounding.
+    // For gaps that count as closed, leaves room for rounding.
     return value_ * (1 + (options_.gap_tolerance > 1e-9 ? options_.gap_tolerance
                                                         : std::min(options_.gap_tolerance, 0.9 * kProven)));
   }
 
-  /// Something is dropped that is at most this.
+  /// Records that a part with at most this bound is dropped.
   void settle(double bound) noexcept { settled_ = std::max(settled_, bound); }
 
-  // The proof, where it is asked for: what closes each part, and how the others were split.
+  // The proof, if requested: what closes each part, and how the others were split.
   static ProofPrices as_proof(const Prices& prices) { return {prices.task, prices.completion, {}, {}}; }
   void close(std::size_t part, const Prices& prices) {
     if (options_.keep_proof) parts_[part].prices = {as_proof(prices)};
   }
-  /// Two new parts, to be given to the sides of the split.
+  /// Adds two new parts for the sides of the split; returns the lower one.
   std::size_t split(const Node& node, ResourceId j, std::optional<TaskType> i, Count at) {
     if (!options_.keep_proof) return 0;
     const std::size_t low = parts_.size();
@@ -156,7 +156,7 @@ class BranchAndPrice {
     const Performance performance = evaluate(system_, assignment);
     const bool feasible =
         is_placement(system_, assignment) && floor_shortfall(system_, performance.throughput_by_task) == 0;
-    if (!incumbent_) incumbent_ = assignment;  // something to show, should nothing feasible turn up
+    if (!incumbent_) incumbent_ = assignment;  // the answer in case nothing feasible is found
     if (!feasible || (has_answer() && performance.value <= value_)) return;
     incumbent_ = assignment;
     value_ = performance.value;
@@ -187,7 +187,7 @@ class BranchAndPrice {
   }
 
   /// Whether every resource's throughput is linear in its content once its total is known, and nothing else
-  /// constrains the types: ps, or fcfs where nobody ever waits, and no floors or needs.
+  /// constrains the types: ps, or fcfs where no task ever waits, and no floors or needs.
   bool totals_decide() const noexcept {
     if (system_.has_floors() || system_.has_needs()) return false;
     for (const ResourceId j : system_.resource_ids()) {
@@ -222,16 +222,16 @@ class BranchAndPrice {
         settle(upper_);
         break;
       }
-      if (open.top().indivisible) {  // nothing lowers this bound, and it is the largest
+      if (open.top().indivisible) {  // nothing can lower this bound, and it is the largest
         unresolved_ = true;
         return;
       }
       if (poll_.should_stop_now()) return;
       Node node = open.top();
       open.pop();
-      close(node.part, node.prices);  // should it be stopped
+      close(node.part, node.prices);  // in case the search is stopped
       process(std::move(node), open, false);
-      if (poll_.stopped()) return;  // what was under way is lost, but its bound still holds
+      if (poll_.stopped()) return;  // the part in progress is lost, but its bound still holds
     }
     upper_ = settled_;
   }
@@ -291,7 +291,7 @@ class BranchAndPrice {
         return split_count(node, *cut, open);
     }
     // The program mixes nothing, yet its bound is above what its solution gives: it was stopped early, or
-    // several contents tie. Split the resource with most totals left, or else most counts.
+    // several contents tie. Split the resource with the most totals left, or with the most counts.
     if (const auto cut = detail::widest_total(system_, node.domains)) return split_totals(node, *cut, open);
     if (totals_decide() && closes_with_totals(node)) return;
     if (const auto cut = detail::widest_count(system_, bound_, node.domains))
@@ -300,7 +300,7 @@ class BranchAndPrice {
     judge(std::move(node), single, open);
   }
 
-  /// Every total is known: the transportation problem is the whole truth about this part.
+  /// Every total is known: the transportation problem decides this part.
   bool closes_with_totals(const Node& node) {
     std::vector<Count> totals;
     for (const ColumnDomain& domain : node.domains) totals.push_back(domain.totals.front().first);
@@ -361,7 +361,7 @@ class BranchAndPrice {
     if (is_placement(system_, single)) {
       consider(single);
       if (closes(node, prices)) return;
-      // Else a floor is missed, for whose completions one may pay any price.
+      // Otherwise a floor is missed, and the price of its completions may be as high as needed.
       const Performance performance = evaluate(system_, single);
       for (const TaskType i : system_.types()) {
         const double missing = system_.floor(i) - performance.throughput_by_task[index(i)];
@@ -371,7 +371,7 @@ class BranchAndPrice {
         }
       }
     } else {
-      // Tasks too many or too few: any price, too.
+      // Too many or too few tasks: this price may also be as high as needed.
       for (const TaskType i : system_.types()) {
         const Count spare = single.row_sum(i) - system_.count(i);
         if (spare != 0) prices.task[index(i)] = 2 * bound_.scale() * (spare > 0 ? 1 : -1);
@@ -396,7 +396,7 @@ class BranchAndPrice {
   std::vector<ProofPart> parts_;  // of the proof
 };
 
-/// Systems of at most so many states are enumerated where no formula is exact.
+/// Systems with at most this many states are enumerated if no formula is exact.
 constexpr double kFewStates = 2e6;
 
 bool is_feasible(const System& system, const Solution& solution) {
@@ -415,8 +415,8 @@ void take_better(const System& system, Solution& best, const Solution& other) {
   best.reason.clear();
 }
 
-/// Where tasks of different rates wait for several fcfs servers, the throughput is an approximation that the
-/// bound is not made for: small systems are enumerated, so that enumeration never finds more.
+/// If tasks of different rates wait for several fcfs servers, the throughput is an approximation, for which
+/// the bound is not made. Small systems are then enumerated, so that `exhaustive` never finds more.
 Solution exact_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   if (system.has_needs() && options.keep_proof) {

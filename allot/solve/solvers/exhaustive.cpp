@@ -1,7 +1,7 @@
 // Enumeration: every state, one after the other. The paper's Opt.
 //
 // The number of states is the product over the types of C(N_i + r_i - 1, r_i - 1), with r_i resources that
-// can run type i. It is computed first, and a number beyond the limit is refused.
+// can run type i. It is computed first; systems with more states than the limit are refused.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -56,7 +56,7 @@ class Champion {
   const Assignment& best() const noexcept { return best_; }
 
  private:
-  /// Among equal errors, which differ by rounding, the value decides.
+  /// Among errors that are equal up to rounding, the value decides.
   bool improves(double cost, double value) const noexcept {
     constexpr double kSame = 1e-13;
     if (is_linear(objective_)) return cost < cost_;

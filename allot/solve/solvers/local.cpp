@@ -1,7 +1,7 @@
-// Local search for either objective: the best answer that ten to thirty times MAP's time can buy.
+// Local search for either objective: the best answer for ten to thirty times MAP's time.
 //
 // Descents from several starts, the best of them perturbed and descended again and again. The effort is
-// counted in rated moves, not in seconds, so that a seed gives the same answer everywhere.
+// counted in rated moves, not in seconds, so that a random seed gives the same answer everywhere.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -21,15 +21,15 @@ namespace {
 using detail::LocalSearch;
 using detail::SearchState;
 
-/// Rated moves per (type, resource) pair that perturbation may spend.
+/// Perturbation may rate this many moves per (type, resource) pair.
 constexpr std::uint64_t kValueEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
-/// Starts by rate, the best first.
+/// The number of starts by rate, best first.
 constexpr std::size_t kOverflowStarts = 4;
-/// Starts that differ in which resources with a minimum depth are open.
+/// The number of starts that differ in which resources with a minimum depth are open.
 constexpr std::size_t kOpenSets = 8;
 
-/// A plan knows what is scarce.
+/// Starts from a plan, which accounts for scarce capacities.
 void add_start_by_plan(const System& system, const SolveOptions& options, std::vector<Assignment>& result) {
   const Solution plan =
       find_solver("planned")->search(Problem{system, Objective::kThroughput}, {.stop = options.stop});
@@ -42,7 +42,7 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
   const System& system = problem.system;
   std::vector<Assignment> result;
   if (options.start && is_placement(system, *options.start)) result.push_back(*options.start);
-  // MAP has climbed from home already; for priorities that leads elsewhere.
+  // MAP has already climbed from home; for priorities, home is a different start.
   if (!is_linear(problem.objective)) {
     if (std::optional<Assignment> home = detail::home_start(system)) result.push_back(std::move(*home));
   }
@@ -73,7 +73,7 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
   return result;
 }
 
-/// Tells of every state that is better than those before.
+/// Reports every state that is better than those before.
 LocalSearch::Visitor told(const System& system, const SolveOptions& options) {
   if (!options.progress) return {};
   return [&system, &options, best = std::optional<double>()](const SearchState& state) mutable {

@@ -42,8 +42,8 @@ bool has_pools(const System& system) noexcept {
 
 }  // namespace
 
-/// Climbs from home, or where there are pools from the second best start by overflow, and from the best one.
-/// Where there are pools it goes on from the better end with exchanges.
+/// Climbs from home (with pools: from the second best start by overflow) and from the best start by overflow.
+/// With pools, continues from the better end with exchanges.
 double MapSolver::climb_shared(const System& system, Assignment& assignment, StopPoll& poll) {
   detail::SharedClimb& climb = workspace_->shared;
   detail::OverflowStarts& starts = workspace_->starts;

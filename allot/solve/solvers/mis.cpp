@@ -3,10 +3,10 @@
 //
 // From MAP's answer, types from low to high priority: one task of the type goes from where it hurts the
 // throughput least to where it helps most (the printed direction, which only ever raises the type's own
-// throughput), or the other way round; whichever lowers the total squared error more, while either does.
-// Until a pass over all types changes nothing. Then come what the paper does not have: moves of many tasks
-// and swaps, and other starts, since the shares that are asked for are often met far from where the
-// throughput is largest. With `forward` it ends as printed.
+// throughput), or the other way round, whichever lowers the total squared error more, as long as either does.
+// This ends when a pass over all types changes nothing. Then come additions to the paper: moves of many
+// tasks, swaps, and other starts, since the desired shares are often met far from where the throughput is
+// largest. With `forward` it ends as printed.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -35,7 +35,7 @@ double sensitivity(const SearchState& state, Sensitivity kind, TaskType i, Resou
 }
 
 /// The move between the two ends that Eq. 8 picks. `towards_better`: from the smallest loss to the largest
-/// gain of throughput; else from the largest loss to the smallest gain.
+/// gain of throughput; otherwise from the largest loss to the smallest gain.
 Exchange pick_move(const SearchState& state, Sensitivity kind, TaskType i, bool towards_better) {
   Exchange best;
   double best_value = -std::numeric_limits<double>::infinity();
@@ -70,7 +70,7 @@ std::vector<TaskType> by_rising_priority(const System& system) {
   return order;
 }
 
-/// Takes twice as many tasks as long as that is better still, so that counts of millions end soon.
+/// Doubles the number of tasks as long as that is better, so that counts of millions end soon.
 void lengthen(const SearchState& state, Exchange& move, double change) {
   for (Exchange longer = move; longer.n <= state.at(move.i, move.a) / 2;) {
     longer.n *= 2;
@@ -107,7 +107,7 @@ bool improve(SearchState& state, const SolveOptions& options, TaskType i) {
   return true;
 }
 
-/// Algorithm 4 from where the state stands.
+/// Algorithm 4 from the current state.
 void minimise(SearchState& state, const std::vector<TaskType>& order, const SolveOptions& options,
               StopPoll& poll) {
   for (bool changed = true; changed && !poll.stopped();) {
@@ -118,7 +118,7 @@ void minimise(SearchState& state, const std::vector<TaskType>& order, const Solv
   }
 }
 
-/// Every type spread over all that it can run on.
+/// Every type spread evenly over all resources that can run it.
 Assignment even_start(const System& system) {
   Assignment start(system.type_count(), system.resource_count());
   for (const TaskType i : system.types()) {
@@ -132,8 +132,8 @@ Assignment even_start(const System& system) {
   return start;
 }
 
-/// Other places to begin: home, every type spread evenly, and all tasks together at one resource after the
-/// other, where a share is a count.
+/// Other starts: home, every type spread evenly, and all tasks together at each resource in turn, where a
+/// share is a count.
 std::vector<Assignment> other_starts(const System& system) {
   std::vector<Assignment> starts = {home_assignment(system), even_start(system)};
   for (const ResourceId j : system.resource_ids()) {

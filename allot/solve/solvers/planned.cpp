@@ -1,5 +1,5 @@
-// Planned service: the host decides which task each free unit takes next. What it can reach at most is a
-// linear program, whose solution is also the plan.
+// Planned service: the host decides which task each free unit takes next. The most that it can reach is the
+// optimum of a linear program, whose solution is also the plan.
 //
 //     throughput    the most value
 //     priority      completions in the desired shares: X_i = p_i L, and the largest L
@@ -10,7 +10,7 @@
 //                   bound is met
 //     energy        the least power that keeps a part of the most value
 //
-// With nothing but arrivals, the largest multiple of them is asked for.
+// With only arrivals, the objective is the largest multiple of them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,7 +37,7 @@ using detail::ServiceProgram;
 using Answer = BoundedProgram::Answer;
 using Party = ServiceProgram::Party;
 
-/// Sums of logarithms are proven to this part of the sum of weights.
+/// Sums of logarithms are proven to within this part of the sum of weights.
 constexpr double kSameLogarithm = 1e-7;
 
 constexpr Setting kKeep{.name = "keep",
@@ -77,7 +77,7 @@ class PlannedSearch {
  private:
   BoundedProgram& program() noexcept { return service_.program(); }
 
-  /// The first program starts from the basis that the caller has, and leaves its own there.
+  /// The first program starts from the caller's basis and replaces it with its own.
   Answer maximise() {
     PlanBasis* const basis = programs_++ == 0 ? options_.plan_basis.get() : nullptr;
     if (basis != nullptr && !basis->states.empty()) program().start_from(basis->states);
@@ -124,7 +124,7 @@ class PlannedSearch {
     return answer;
   }
 
-  /// The answer is also that of the objective.
+  /// Marks the answer as that of the objective.
   Answer optimum(Answer answer) {
     if (answer.is_infeasible()) return answer;
     if (answer.has_columns()) solution_.objective_value = answer.value;
@@ -154,19 +154,19 @@ class PlannedSearch {
     return answer;
   }
 
-  /// Of what the load takes as it is, not at its limit. False: no plan meets all limits then.
+  /// Finds the plan for the actual load, not for the largest multiple. False: no plan meets all limits then.
   bool find_plan_at_load(const Answer& most) {
     at_load_ = most.columns;
     for (double& x : at_load_) x /= *plan_.headroom;
     if (detail::missed_by(service_, at_load_, {}, 0).empty()) return true;
-    service_.carry_load();  // floors and what idle servers take are not in proportion to the load
+    service_.carry_load();  // floors and the power of idle servers are not proportional to the load
     Answer answer = maximise();
     if (answer.is_infeasible()) return false;
     if (answer.has_columns()) at_load_ = std::move(answer.columns);
     return true;
   }
 
-  /// At the load as it is, nor at less of it.
+  /// Infeasible at the actual load and at any fraction of it.
   Answer infeasible() {
     solution_.objective_value = 0;
     solution_.objective_bound.reset();
@@ -177,8 +177,7 @@ class PlannedSearch {
     return none;
   }
 
-  /// Fairness among nobody: the value counts, as it does for those without a weight. Nothing is claimed about
-  /// it.
+  /// Fairness without parties: optimises the value, as for types without a weight. Claims nothing about it.
   Answer optimise_without_parties() {
     service_.aim_at_value();
     const Answer answer = service_.has_closed_work() ? optimum(maximise()) : optimise_headroom();
@@ -214,7 +213,7 @@ class PlannedSearch {
     for (std::size_t p = 0; p < parties.size(); ++p) program().add_entry(rows[p], level, -parties[p].weight);
     service_.aim_at_column(level);
     std::vector<bool> is_settled(parties.size(), false);
-    // No level can rise above what the scarcest of those completes that are still to rise.
+    // No level can rise above the most that the scarcest party with a rising level can complete.
     const auto most_level = [&] {
       double most = kInfinity;
       for (std::size_t p = 0; p < parties.size(); ++p) {
@@ -222,7 +221,7 @@ class PlannedSearch {
       }
       return std::clamp(2 * most, 1e-300, 1e300);
     };
-    Answer last;  // its prices are those of the least level, which is what is optimised
+    Answer last;  // its prices are those of the least level, which is the objective
     const auto ended = [&](Answer answer) {
       if (answer.has_columns()) last.columns = std::move(answer.columns);
       last.status = answer.status;
@@ -242,7 +241,7 @@ class PlannedSearch {
       if (!answer.is_optimal()) return ended(std::move(answer));
       levels_are_proven_ = levels_are_proven_ && answer.bound <= answer.value * (1 + kSamePlan);
       const double reached = answer.columns[level];
-      // Weights times prices of those that cannot rise sum to 1.
+      // The weights times prices of the parties that cannot rise sum to 1.
       double largest = 0;
       for (std::size_t p = 0; p < parties.size(); ++p) {
         if (!is_settled[p]) largest = std::max(largest, -answer.prices[rows[p]] * parties[p].weight);
@@ -256,12 +255,12 @@ class PlannedSearch {
       }
       last.columns = std::move(answer.columns);
     }
-    service_.aim_at_value();  // for those without a weight
+    service_.aim_at_value();  // for types without a weight
     return ended(maximise());
   }
 
   Answer optimise_logarithms() {
-    constexpr double kDeepest = 50;  // parts below exp(-50) of the most are not told apart
+    constexpr double kDeepest = 50;  // parts below exp(-50) of the most are not distinguished
     constexpr int kMostRounds = 200;
     parties_ = service_.make_parties();
     if (parties_.empty()) return optimise_without_parties();
@@ -326,7 +325,7 @@ class PlannedSearch {
     service_.aim_at_power(-kInfinity);  // so that both programs have the same rows
     service_.aim_at_value();
     Answer most = maximise();
-    if (!most.is_optimal()) {  // a plan, perhaps, but not one that saves power
+    if (!most.is_optimal()) {  // there may be a plan, but not one that saves power
       if (most.has_columns()) solution_.objective_value = service_.mean_power(most.columns);
       return most;
     }
@@ -387,8 +386,8 @@ class PlannedSearch {
     }
   }
 
-  /// What 10% less of each limit that binds would bring. Fairness is not one program, whose optimum could be
-  /// compared.
+  /// The gain from relaxing each binding limit by 10%. Not for fairness, which is not a single program with
+  /// an optimum to compare.
   void price_limits(const Answer& answer) {
     if (problem_.objective == Objective::kMaxMin || problem_.objective == Objective::kProportional) return;
     for (const ServiceProgram::Limit& limit : service_.limits()) {
@@ -431,7 +430,7 @@ class PlannedSearch {
            (reach.empty() ? "" : "; with " + others + " met, " + service_.name_of(last) + " can be " + reach);
   }
 
-  /// Why a limit cannot be kept, even alone.
+  /// Why a limit cannot be met, even alone.
   std::string too_much(const ServiceProgram::Limit& limit) {
     if (problem_.objective == Objective::kPriority && could_hold_without_shares(limit))
       return "cannot be met while the shares are matched";
@@ -460,13 +459,12 @@ class PlannedSearch {
   Solution solution_;
   ServicePlan plan_;
   std::optional<PlanProof> proof_;
-  std::vector<Party> parties_;  // of fairness
-  std::vector<double>
-      at_load_;       // columns of the plan, where those of the answer are at a multiple of the load
-  int programs_ = 0;  // solved
+  std::vector<Party> parties_;   // of fairness
+  std::vector<double> at_load_;  // columns of the plan, if those of the answer are for a multiple of the load
+  int programs_ = 0;             // solved
   bool levels_are_proven_ = true;
-  double least_value_ = 0;  // objective energy: that is kept
-  double margin_ = 0;       // within which bound and value of the objective are the same
+  double least_value_ = 0;  // objective energy: the minimum value
+  double margin_ = 0;       // within which bound and value of the objective count as equal
 };
 
 Solution planned_search(const Problem& problem, const SolveOptions& options) {

@@ -1,11 +1,10 @@
-// The paper's rival: the relaxed problem (detail/relaxation.hpp) by sequential least-squares programming, as
-// NLopt has it, then the best rounding (detail/rounding.hpp).
+// The paper's rival: the relaxed problem (detail/relaxation.hpp) by the sequential least-squares programming
+// of NLopt, then the best rounding (detail/rounding.hpp).
 //
-// The relaxation is not concave, so where the method ends depends on where it starts: it starts at home, as
-// MAP does, and from an even spread, and the better end counts. A step solves a quadratic program in all
-// variables, whose cost grows with their third power and which cannot be interrupted. So the deadline is kept
-// by not beginning a step that would pass it, a stop flag takes effect at the end of a step, and problems
-// with steps of many seconds are refused.
+// The relaxation is not concave, so the end depends on the start: the method starts at home, as MAP does, and
+// from an even spread, and takes the better end. A step solves a quadratic program in all variables; its cost
+// grows with their third power, and it cannot be interrupted. So no step begins that would pass the deadline,
+// a stop flag takes effect at the end of a step, and problems with steps of many seconds are refused.
 #include <nlopt.h>
 
 #include <algorithm>
@@ -29,8 +28,9 @@ using detail::Relaxation;
 constexpr double kTolerance = 1e-9;          // relative change of X between steps at which a search ends
 constexpr double kConstraints = 1e-8;        // by how much a constraint may be missed, relative to its size
 constexpr int kMaxEvaluations = 2000;        // of one search
-constexpr std::size_t kMaxVariables = 1000;  // a step takes some seconds then
-constexpr double kStepSeconds = 2.5e-9;      // of a step, about, per third power of the variables
+constexpr std::size_t kMaxVariables = 1000;  // a step with this many takes some seconds
+constexpr double kStepSeconds =
+    2.5e-9;  // approximate time of a step, divided by the third power of the number of variables
 
 struct Destroy {
   void operator()(nlopt_opt_s* opt) const noexcept { nlopt_destroy(opt); }
@@ -49,7 +49,7 @@ class Search {
                               std::min(system.resource(j).servers, std::max(Count{1}, system.reach(j))));
     }
     for (const TaskType i : relaxation.floors()) floors_.push_back({i, system.floor(i)});
-    // The mean content of a column as the unit makes the first step, along the gradient, a sensible one.
+    // With the mean content of a column as the unit, the first step along the gradient has a sensible length.
     unit_ = std::max(1.0,
                      static_cast<double>(system.population()) / static_cast<double>(system.resource_count()));
     point_.resize(relaxation.size());
@@ -64,7 +64,7 @@ class Search {
     best_ = start;
     best_value_ = relaxation_.value(start.data(), nullptr);
     best_missing_ = relaxation_.shortfall(start.data());
-    if (!configure()) throw std::bad_alloc();  // NLopt refuses these settings only for want of memory
+    if (!configure()) throw std::bad_alloc();  // NLopt refuses these settings only if it runs out of memory
     for (double& n : start) n /= unit_;
     double value = 0;
     started_ = false;
@@ -204,7 +204,7 @@ class Search {
   StopLimits limits_;
   StopPoll poll_;
   nlopt_opt opt_ = nullptr;  // of the search that is running
-  double scale_ = 0;         // of X, so that tolerances mean the same for all rates
+  double scale_ = 0;         // of X, so that tolerances do not depend on the unit of rates
   double unit_ = 1;          // NLopt's variables are n / unit
   std::vector<Floor> floors_;
   std::vector<double> point_;

@@ -1,4 +1,4 @@
-// A solver to copy: from home, one look at every other resource of each type.
+// A solver to copy: starts at home and tries every other resource of each type once.
 //
 // Copy this file to <your_name>.cpp, rename, and add the word to the list of solvers in allot/CMakeLists.txt.
 // Then it is in `allot list`, in `allot solve --solver your-name`, and under the conformance tests. This file

@@ -6,8 +6,8 @@
 //     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   sum_j f_ij <= N_i .
 //
 // A thread is at one place at a time, so there must also be whole numbers n_ij >= f_ij that sum to N_i over
-// j: where the program's vertex has none, the counts are branched on. The floor reading first raises the
-// level s with X_i >= p_i s as far as it goes, then X.
+// j: if the program's vertex has none, the search branches on the counts. The floor reading first maximises
+// the level s with X_i >= p_i s, then X.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -37,9 +37,9 @@ using detail::Use;
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
-/// Levels that differ by less than this, relative, are the same: rounding in the program.
+/// Levels that differ by less than this, relative, count as equal, because of rounding in the program.
 constexpr double kSameLevel = 1e-9;
-/// Exact shares: what is not better by more than this, relative, is not looked for.
+/// Exact shares: the search ignores answers that are not better by more than this, relative.
 constexpr double kGap = 0.5e-9;
 
 /// Whether one answer is better than another: first by level, then by throughput.
@@ -75,7 +75,7 @@ class WeightedSearch {
       if (system.count(i) == 0) continue;
       for (const ResourceId j : system.resources_for(i)) {
         if (system.reach(j) >= system.resource(j).min_depth)
-          pairs_.push_back({i, j});  // else it stays closed
+          pairs_.push_back({i, j});  // otherwise it stays closed
       }
     }
   }
@@ -164,8 +164,8 @@ class WeightedSearch {
   bool is_exact() const noexcept { return reading_ == ShareReading::kExact; }
   /// Nothing at or below this is of interest: no throughput is negative.
   double cutoff() const noexcept { return found_ ? value_ * (1 + kGap) : -1e-9 * scale_; }
-  /// Exact shares: whether these prices show that the part holds nothing of interest. The program's own
-  /// value is no proof.
+  /// Exact shares: whether these prices show that the part holds nothing of interest. The program's own value
+  /// is not a proof.
   bool closes(const SharePart& part, const ShareProgramme& programme, const ProofPrices& prices) {
     if (programme.bound(part, prices) > cutoff()) return false;
     close(part, prices);
@@ -176,7 +176,7 @@ class WeightedSearch {
   }
 
   void process(SharePart part, ShareProgramme& programme, bool first, Open& open) {
-    // A part is known by what it came from; with floors that is all there is.
+    // Bounds of a part come from the part that was split; with floors there are no others.
     if (!is_exact() && found_ && !is_better(part.level, part.throughput, best_.level, best_.throughput))
       return;
     const ProofPrices plain = programme.plain_prices();
@@ -213,13 +213,13 @@ class WeightedSearch {
     }
     if (cut && !counts_.divides(part, *cut)) cut = counts_.widest(part);
     if (!cut) {
-      unresolved_ = true;  // one way to place the threads, and rounding in the way of a proof
+      unresolved_ = true;  // only one way to place the threads, and rounding prevents a proof
       return;
     }
     split(std::move(part), *cut, prices, open);
   }
 
-  /// A better answer: settled, and worth what it is then.
+  /// Takes a better answer: settles it, and computes its value afterwards.
   void take(const Shares& shares, Assignment counts, const ShareProgramme& programme) {
     Solution settled;
     settled.assignment = std::move(counts);
@@ -233,7 +233,7 @@ class WeightedSearch {
     found_ = true;
     value_ = value;
     best_ = shares;
-    // Of the part where it was found: with fractions of tasks, other things may limit the throughput.
+    // From the part where it was found: with fractions of tasks, other constraints may limit the throughput.
     settled.binding = programme.binding(settled.assignment, settled.time_shares);
     settled_ = std::move(settled);
     has_level_ = has_level;
@@ -265,7 +265,7 @@ class WeightedSearch {
     return solution;
   }
 
-  // ---- floors: with exact shares, the throughput that they ask for
+  // ---- floors: with exact shares, the throughput that they require
 
   double least_level(TaskType k) const noexcept {
     const double least = system_.floor(k) * (1 - kFloorTolerance);
@@ -280,7 +280,7 @@ class WeightedSearch {
     return highest;
   }
 
-  /// The best that keeps the shares is below a floor.
+  /// The best answer that keeps the shares is below a floor.
   Solution below_floor(const ShareProgramme& programme, TaskType k) {
     Solution solution = infeasible(missed_floor());
     if (poll_.stopped() || unresolved_ || !has_level_ || cutoff() * (1 + 1e-12) >= least_level(k)) {
@@ -334,8 +334,8 @@ class WeightedSearch {
     open.push(std::move(high));
   }
 
-  /// Makes the time shares fit and the shares exact, and writes the matrix. False when some type that is to
-  /// have a share has none left.
+  /// Makes the time shares fit and the shares exact, and writes the matrix. False if some type that should
+  /// have a share completes nothing.
   bool settle(const Shares& shares, Solution& solution) const {
     solution.time_shares.assign(system_.type_count() * system_.resource_count(), 0.0);
     // The program meets its limits to a tolerance: one factor makes all of them hold.
@@ -389,7 +389,7 @@ class WeightedSearch {
   bool has_level_ = false;
   bool unresolved_ = false;  // some part could not be judged: nothing is proven
   double value_ = 0;         // throughput of the best answer
-  double scale_ = 1;         // no throughput is larger
+  double scale_ = 1;         // an upper limit on the throughput
   Shares best_;
   Solution settled_;
   Proof proof_;

@@ -9,7 +9,7 @@
 namespace allot::detail {
 namespace {
 
-/// The element that a part of a path names; null when there is none.
+/// The element that a part of a path names; null if there is none.
 Node* element(Node::Array& array, const std::string& part) {
   for (Node& candidate : array) {
     const Node* const name = candidate.find("name");

@@ -1,5 +1,5 @@
-// Fields of a scenario by a path of names, such as `resources.gpu.servers`: set in the document, before it is
-// read.
+// Fields of a scenario by a path of names, such as `resources.gpu.servers`. They are set in the document
+// before it is read.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace allot::detail {
 
-/// `resources.gpu.servers` or `tasks."big sort".count`, in parts. Empty when it is no path.
+/// Splits `resources.gpu.servers` or `tasks."big sort".count` into parts. Empty if it is not a path.
 std::vector<std::string> split_path(std::string_view path);
 
-/// Sets the field, adding it where its table lacks it. Elements of an array go by their `name` or, counted
-/// from 0, by their place. Returns what is wrong, empty when nothing is: then the root is unchanged.
+/// Sets the field; adds it if its table lacks it. Elements of an array are found by `name` or by position,
+/// counted from 0. Returns the error, or an empty string; after an error the root is unchanged.
 std::string set_field(Node& root, const std::vector<std::string>& path, const Node::Content& value);
 
 }  // namespace allot::detail

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kGenerateKeys = {"gps",   "sas",        "threads", "rule",
                                                            "rates", "priorities", "powers"};
 constexpr std::array<std::string_view, 4> kRules = {"row", "column", "ordered", "none"};
-constexpr std::size_t kMostReports = 20;  // of points that make no system
+constexpr std::size_t kMostReports = 20;  // of points with invalid systems
 
 ReadResult<GenerateOptions> read_generate(const Document& document) {
   Problems problems(document);
@@ -48,14 +48,14 @@ ReadResult<GenerateOptions> read_generate(const Document& document) {
   return options;
 }
 
-/// The part of a document as one of its own, which keeps the lines.
+/// A part of a document as a document of its own, with the same line numbers.
 Document part(const Document& document, const Node& node) {
   return {document.format(), document.source(), node};
 }
 
 using Source = std::variant<Scenario, GenerateOptions>;
 
-/// The base with some values set: a system, or what is wrong.
+/// The base with some values set: a system, or its problems.
 ReadResult<Source> make_source(const Base& base, std::span<const Vary> varied,
                                std::span<const std::size_t> values) {
   Node root = base.document.root();
@@ -82,7 +82,7 @@ std::string shown(const Vary& vary, std::size_t value) {
   return quote::terminal(vary.axis.label, 200) + " = " + quote::terminal(vary.axis.values[value].text, 200);
 }
 
-/// Makes the systems of all points, and finds out which value is to blame where one cannot be.
+/// Makes the systems of all points. If one is invalid, finds the value that causes it.
 class PointMaker {
  public:
   PointMaker(const Base& base, std::span<const Vary> varied, Problems& problems)
@@ -126,7 +126,7 @@ class PointMaker {
     report(problems_.document().root(), point, problems);
   }
 
-  /// What is wrong when this value is set in the base and nothing else is.
+  /// The problems when only this value is set in the base.
   std::optional<std::vector<Diagnostic>> alone_wrong(std::size_t axis, std::size_t value) const {
     const std::array<std::size_t, 1> values = {value};
     const ReadResult<Source> source = make_source(base_, varied_.subspan(axis, 1), values);

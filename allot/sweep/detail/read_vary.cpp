@@ -28,10 +28,10 @@ std::optional<double> read_real(const TableReader& table, std::string_view key, 
   return value;
 }
 
-/// Steps and logarithms leave dust in the last digits; whoever wrote 0.1 means 0.3 by its third multiple.
+/// Removes rounding errors in the last digits, which steps and logarithms leave: three steps of 0.1 mean 0.3.
 double dusted(double value) { return std::strtod(rounded_text(value, 12).c_str(), nullptr); }
 
-/// 4, 2.5, 1e-07: a number as the CSV has it.
+/// A number as in the CSV: 4, 2.5, 1e-07.
 std::string text_of(double value) {
   if (std::abs(value) < 1e15 && std::trunc(value) == value)
     return std::to_string(static_cast<std::int64_t>(value));
@@ -109,7 +109,7 @@ std::vector<Cell> read_range(const TableReader& table, Problems& problems) {
   return values;
 }
 
-/// Where a field stands in the document that it is part of: short forms written out.
+/// The path of a field in its document, with short forms written out.
 std::vector<std::string> resolved(std::vector<std::string> path, bool is_generated) {
   if (is_generated && path.size() > 1 && path[0] == "generate") path.erase(path.begin());
   if (!is_generated && path.size() == 3 && path[0] == "rates") path = {"tasks", path[1], "rates", path[2]};

@@ -1,4 +1,4 @@
-// What one `[[vary]]` of a sweep file changes, and to what.
+// Reads a `[[vary]]` of a sweep file: which fields it changes, and to which values.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ struct Vary {
 
 Vary read_vary(const Node& node, bool is_generated, Problems& problems);
 
-/// Nothing for an infinity, too.
+/// Absent also for an infinity.
 std::optional<double> finite_number(const Node& node);
 
-/// The value as a document holds it. A whole number stays one.
+/// The value as a document holds it. A whole number stays a whole number.
 Node::Content content_of(const Cell& cell);
 
 }  // namespace allot::detail

@@ -16,12 +16,12 @@ bool Collector::open() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
   read_end_ = Descriptor(ends[0]);
   write_end_ = Descriptor(ends[1]);
-  // This end alone: the task's own must block when the pipe is full.
+  // Only this end: the task must block when the pipe is full.
   return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 void Collector::read() {
-  // At most what a pipe holds at once, so that a task that writes without end does not hold up the others.
+  // At most what a pipe holds at once, so that a task that writes without end does not delay the others.
   std::array<char, 16384> part;
   for (std::size_t round = 0; read_end_ && round < 8; ++round) {
     const ssize_t size = ::read(read_end_.get(), part.data(), part.size());

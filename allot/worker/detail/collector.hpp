@@ -1,5 +1,5 @@
-// The beginning of what a task writes, through a pipe: the rest is read and dropped, so that no amount of it
-// hurts.
+// Captures the beginning of a task's output through a pipe. The rest is read and dropped, so that large
+// output does no harm.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace allot::detail {
 
 class Collector {
  public:
-  /// Opens the pipe; false when there are no descriptors left.
+  /// Opens the pipe; false if no descriptors are left.
   bool open();
-  /// For the task; to be closed here once the task has it.
+  /// For the task; close it here once the task has it.
   int write_end() const noexcept { return write_end_.get(); }
   void close_write_end() noexcept { write_end_.close(); }
-  /// -1 when not open, or at its end.
+  /// -1 if not open, or at the end of the pipe.
   int read_end() const noexcept { return read_end_.get(); }
 
-  /// Reads what is there now, without waiting.
+  /// Reads what is available now, without waiting.
   void read();
   void close() noexcept { read_end_.close(); }
 

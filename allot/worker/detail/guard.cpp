@@ -15,14 +15,14 @@
 namespace allot::detail {
 namespace {
 
-/// Looks for what is left, each a hundredth of a second after the other, until none is found twice.
+/// Maximum looks for remaining processes, a hundredth of a second apart, until two looks in a row find none.
 constexpr int kMostLooks = 500;
 
 [[noreturn]] void guard(int end_of_parent, int ready, const std::string& name, const std::string& value) {
   ::setsid();
   ::prctl(PR_SET_NAME, "task-guard");
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_IGN);
-  // It is nobody's task: what it was forked with says nothing about it.
+  // The guard belongs to no task: the environment that it inherited must not suggest one.
   for (char** entry = environ; *entry != nullptr; ++entry) std::memset(*entry, 0, std::strlen(*entry));
   const char done = 0;
   [[maybe_unused]] const ssize_t told = ::write(ready, &done, 1);
@@ -64,7 +64,7 @@ pid_t start_guard(const std::string& name, const std::string& value) {
   }
   ::close(ready[0]);
   if (process < 0) ::close(ends[1]);
-  // The other end stays open as long as this process lives, which is what the guard waits for.
+  // The other end stays open while this process lives: the guard waits until it closes.
   return process;
 }
 

@@ -1,4 +1,4 @@
-// Whoever kills a worker and its parent at once has left nobody to look after the tasks: but for the guard.
+// Kills the tasks if a worker and its parent are killed together.
 #pragma once
 
 #include <sys/types.h>
@@ -7,9 +7,10 @@
 
 namespace allot::detail {
 
-/// A small process that outlives this one by a moment: it waits for this process's end, however that comes,
-/// and then kills every process whose environment has a `name` that begins with `value`. Call it while there
-/// is no other thread. Returns its number, or -1 if there is none to be had; a child of this process.
+/// Starts a small process that outlives this one briefly: it waits until this process ends for any reason,
+/// and then kills every process whose environment has a `name` with a value that begins with `value`. Call it
+/// while there is no other thread. Returns its process number, or -1 if it could not be started; it is a
+/// child of this process.
 pid_t start_guard(const std::string& name, const std::string& value);
 
 }  // namespace allot::detail

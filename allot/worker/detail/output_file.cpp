@@ -16,7 +16,7 @@ namespace {
 
 std::string because(int error) { return ": " + std::generic_category().message(error); }
 
-/// 0, or the error. A file system that cannot synchronise such a file has nothing to lose by it.
+/// 0, or the error. A file system that cannot synchronise such a file would lose nothing.
 int synchronise(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return errno;

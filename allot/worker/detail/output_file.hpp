@@ -1,18 +1,18 @@
-// Putting a task's output in place so that it is either all there or not at all.
+// Moves a task's output into place, so that it is either complete or absent.
 #pragma once
 
 #include <string>
 
 namespace allot::detail {
 
-/// Makes `temporary` durable and renames it to `final_path`, durably. Returns what went wrong; empty:
-/// nothing. Takes as long as the disk does.
+/// Makes `temporary` durable and renames it to `final_path`, durably. Returns the error, or an empty string.
+/// Takes as long as the disk needs.
 std::string keep_output(const std::string& temporary, const std::string& final_path);
 
-/// Removes it, if it is there.
+/// Removes the file if it exists.
 void discard_output(const std::string& temporary);
 
-/// Removes the file if there is nothing in it.
+/// Removes the file if it is empty.
 void discard_if_empty(const std::string& file);
 
 }  // namespace allot::detail

@@ -1,5 +1,5 @@
-// Outputs are put in place by a thread of their own: a slow disk must not keep the worker from its other
-// tasks, nor from its heartbeat.
+// Moves outputs into place on its own thread: a slow disk must not delay the worker's other tasks or its
+// heartbeat.
 #pragma once
 
 #include <condition_variable>
@@ -18,13 +18,13 @@ class OutputKeeper {
   OutputKeeper();
   OutputKeeper(const OutputKeeper&) = delete;
   OutputKeeper& operator=(const OutputKeeper&) = delete;
-  /// Waits for the output at hand; the others in the queue are discarded.
+  /// Waits for the current output; the others in the queue are discarded.
   ~OutputKeeper();
 
   /// The record of a task that succeeded, and its paths. The record becomes a failure if the output cannot be
   /// kept.
   void put(TaskRecord record, std::string temporary, std::string final_path);
-  /// Readable when take() has something.
+  /// Readable if take() has records to return.
   int descriptor() const noexcept { return done_signal_.get(); }
   std::vector<TaskRecord> take();
 

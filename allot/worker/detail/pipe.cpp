@@ -12,7 +12,7 @@
 namespace allot::detail {
 namespace {
 
-/// Times 64 KiB: what is read of a worker before something else gets its turn.
+/// In units of 64 KiB: maximum data read from one pipe before others get their turn.
 constexpr int kMostReads = 16;
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string read_all(const char* path) {
   }
 }
 
-/// The next word of `text`, which is taken off.
+/// Takes the next word from the front of `text`.
 std::string_view next_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(" \n"));
@@ -39,7 +39,8 @@ std::string_view next_word(std::string_view& text) {
 
 std::optional<ProcessEntry> read_entry(pid_t process) {
   const std::string stat = read_all(("/proc/" + std::to_string(process) + "/stat").c_str());
-  // pid (name) state ppid pgrp session ...: the name may hold anything, so look for its end from the back.
+  // pid (name) state ppid pgrp session ...: the name may contain anything, so search for its end from the
+  // back.
   const std::size_t end = stat.rfind(')');
   if (end == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(stat).substr(end + 1);

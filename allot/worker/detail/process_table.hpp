@@ -1,4 +1,4 @@
-// Who is whose child, from /proc.
+// Processes and their parents, from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -17,18 +17,18 @@ struct ProcessEntry {
   bool zombie = false;
 };
 
-/// All processes that can be seen. Not one moment: processes come and go while it is read.
+/// All visible processes. Not a snapshot: processes come and go while the table is read.
 std::vector<ProcessEntry> process_table();
 
-/// Those entries that are among `roots` or descend from them.
+/// The entries that are in `roots` or descend from them.
 std::vector<ProcessEntry> with_descendants(const std::vector<ProcessEntry>& table,
                                            std::span<const pid_t> roots);
 
-/// The children of this process's main thread, with the orphans that it adopted; zombies too. Cheap: one
-/// small file. Empty where the kernel does not tell.
+/// The children of this process's main thread, including zombies and adopted orphans. Cheap: reads one small
+/// file. Empty if the kernel does not provide it.
 std::vector<pid_t> own_children();
 
-/// The value of `name` in the environment that the process was started with; empty if there is none, or if it
+/// The value of `name` in the environment with which the process was started; empty if it is not set or
 /// cannot be read.
 std::string environment_of(pid_t process, const std::string& name);
 

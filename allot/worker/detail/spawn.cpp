@@ -17,7 +17,7 @@
 #include <string_view>
 #include <system_error>
 
-// The child runs in the parent's memory: what watches memory or threads must keep out of it.
+// The child runs in the parent's memory: sanitizers must ignore it.
 #if defined(__clang__)
 #define ALLOT_IN_CHILD __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 #else
@@ -30,9 +30,9 @@ namespace {
 
 enum class Step { kNone, kSetUp, kDirectory, kOutput, kError, kExecute };
 
-/// All that the child needs, made beforehand: it may not allocate.
+/// All data for the child, prepared beforehand: it must not allocate.
 struct ChildOrders {
-  std::vector<const char*> candidates;  ///< paths to execute: the first that can be
+  std::vector<const char*> candidates;  ///< paths to try: the first that can be executed is used
   std::vector<char*> argv;
   std::vector<char*> environment;
   const char* directory = nullptr;
@@ -43,7 +43,7 @@ struct ChildOrders {
   int signal_at_parents_end = 0;
   std::size_t most_descriptors = 0;
   pid_t parent = 0;
-  Step step = Step::kNone;  ///< where it failed
+  Step step = Step::kNone;  ///< the step that failed
   int error = 0;
 };
 
@@ -53,18 +53,18 @@ struct ChildOrders {
   ::_exit(127);
 }
 
-/// A new file, whatever lay there; no path: nothing is kept.
+/// A new file that replaces an existing one; without a path, /dev/null.
 ALLOT_IN_CHILD int open_for_writing(const char* path, mode_t mode) {
   if (path == nullptr) return ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   ::unlink(path);
   return ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode);
 }
 
-/// Moves a descriptor out of the way of the three that are about to be set.
+/// Moves a descriptor out of the range of the three that are about to be set.
 ALLOT_IN_CHILD int above_standard(int fd) { return fd >= 0 && fd < 3 ? ::fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd; }
 
 ALLOT_IN_CHILD void execute_first(ChildOrders& orders) {
-  // As execvp does, but without handing what the kernel does not know to a shell.
+  // Like execvp, but a file that the kernel cannot execute is not passed to a shell.
   int reason = ENOENT;
   for (const char* const candidate : orders.candidates) {
     ::execve(candidate, orders.argv.data(), orders.environment.data());
@@ -78,7 +78,7 @@ ALLOT_IN_CHILD void execute_first(ChildOrders& orders) {
 
 ALLOT_IN_CHILD int run_child(void* argument) {
   ChildOrders& orders = *static_cast<ChildOrders*>(argument);
-  // By the kernel's own call, whose structure is all zero for SIG_DFL: the C library hides two signals of its
+  // By a direct system call, whose structure is all zero for SIG_DFL: the C library hides two signals of its
   // own, which a parent may have left ignored.
   std::array<unsigned long, 8> action;
   std::memset(action.data(), 0, sizeof action);
@@ -99,7 +99,7 @@ ALLOT_IN_CHILD int run_child(void* argument) {
   if (output < 0) output = above_standard(open_for_writing(orders.output_path, orders.output_mode));
   if (output < 0) fail(orders, Step::kOutput, errno);
   if (error < 0) {
-    // One file for both: opened twice, they would write over each other.
+    // One file for both: if opened twice, they would overwrite each other.
     const bool same = orders.descriptors[1] < 0 && orders.output_path != nullptr &&
                       orders.error_path != nullptr && std::strcmp(orders.output_path, orders.error_path) == 0;
     error = same ? output : above_standard(open_for_writing(orders.error_path, 0600));
@@ -124,7 +124,7 @@ ALLOT_IN_CHILD int run_child(void* argument) {
 
 std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 
-/// This process's environment with `added` on top; the last of a name counts.
+/// This process's environment with `added` on top; the last value of a name wins.
 std::vector<char*> merged_environment(const std::vector<std::string>& added) {
   std::vector<char*> merged;
   for (char** own = ::environ; own != nullptr && *own != nullptr; ++own) {
@@ -159,8 +159,8 @@ std::vector<std::string> candidates(const std::string& command, const std::vecto
   return found;
 }
 
-/// Memory for the child to run on, with a page below it that stops an overflow. One for all children of a
-/// thread: each is done with it when spawn() returns.
+/// The child's stack, with a guard page below it. One for all children of a thread: a child no longer needs
+/// it when spawn() returns.
 class Stack {
  public:
   Stack() {
@@ -231,7 +231,7 @@ Spawned spawn(const Program& program) {
   orders.most_descriptors = program.most_descriptors;
   orders.parent = ::getpid();
 
-  // No handler of this process may run in the child, which has its memory.
+  // No signal handler of this process may run in the child, which shares its memory.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -1,5 +1,5 @@
-// Starting a program as cheaply as the kernel can: the child borrows this process's memory until it executes,
-// so nothing is copied, and why it could not is known when the call returns.
+// Starts a program as cheaply as the kernel allows: the child borrows this process's memory until it
+// executes, so nothing is copied, and a failure is known when the call returns.
 #pragma once
 
 #include <sys/types.h>
@@ -14,26 +14,26 @@ struct Program {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< "NAME=value", on top of this process's own
   std::string directory;                 ///< empty: this process's
-  /// Descriptors to become standard input, output and error; -1: the file named below, or /dev/null.
+  /// Descriptors for standard input, output and error; -1: the file named below, or /dev/null.
   int input = -1;
   int output = -1;
   int error = -1;
-  /// Made new: what lies there is removed first, a link is not followed.
+  /// Created new: an existing file is removed first, and links are not followed.
   std::string output_path;
   std::string error_path;
-  bool private_output = true;        ///< only its owner may read it (0600), rather than whom the umask lets
-  int signal_at_parents_end = 0;     ///< sent to it when the thread that started it ends; 0: none
-  std::size_t most_descriptors = 0;  ///< its soft limit; 0: this process's
+  bool private_output = true;        ///< only its owner may read it (0600); otherwise the umask decides
+  int signal_at_parents_end = 0;     ///< sent to the program when the thread that started it ends; 0: none
+  std::size_t most_descriptors = 0;  ///< its soft limit; 0: the limit of this process
 };
 
 struct Spawned {
   pid_t process = -1;  ///< -1: could not be started
   std::string error;
-  bool not_found = false;  ///< because there is no such program, or none that can be executed
+  bool not_found = false;  ///< there is no such program, or it cannot be executed
 };
 
-/// Starts the program as the leader of a new session, with default signals, no signal blocked, and no
-/// descriptors but the three. Signals are blocked meanwhile. The child is for the caller to reap.
+/// Starts the program as the leader of a new session, with default signals, no signal blocked, and only these
+/// three descriptors. Signals are blocked during the call. The caller must reap the child.
 Spawned spawn(const Program& program);
 
 }  // namespace allot::detail

@@ -17,13 +17,13 @@
 namespace allot::detail {
 namespace {
 
-/// In the environment of every task: which worker's, and which. It stays with daemons that leave everything
-/// else.
+/// Environment variable of every task: names the worker and the task. Even daemons that leave the session and
+/// the group keep it.
 constexpr const char* kMarker = "ALLOT_WORKER_TASK";
 
-/// A task that dies of a signal that nobody here sent may be the first victim of what is about to end this
-/// worker too, as when a batch system cancels the job. Its record waits for so long: then it is lost, not
-/// failed.
+/// A task that dies of a signal that this worker did not send may be the first victim of something that will
+/// also end this worker, as when a batch system cancels the job. Its record waits this long: if the worker
+/// ends, the task is lost, not failed.
 constexpr Clock::duration kSuspicion = std::chrono::milliseconds(200);
 
 double seconds_of(const timeval& time) {
@@ -42,8 +42,8 @@ void discard_output_of(const TaskRequest& request) {
   if (!request.temporary_output.empty()) discard_output(in_directory(request, request.temporary_output));
 }
 
-/// What the task was given to print to, and did not. Done here, beside the one who runs it: with many short
-/// tasks that one has more to do.
+/// Removes the output files that stayed empty. Done here, not by the near end, which has more to do if there
+/// are many short tasks.
 void discard_silence_of(const TaskRequest& request) {
   if (!request.stdout_path.empty() && request.stdout_path != request.temporary_output)
     discard_if_empty(in_directory(request, request.stdout_path));
@@ -71,7 +71,7 @@ void Tasks::start(TaskRequest request) {
   program.directory = request.directory;
   program.output_path = request.stdout_path;
   program.error_path = request.stderr_path;
-  // What becomes the task's output is the user's; all else is kept for the one who runs it.
+  // The task's output belongs to the user; other files are private.
   program.private_output = request.stdout_path != request.temporary_output;
   program.signal_at_parents_end = SIGKILL;
   program.most_descriptors = most_descriptors_;
@@ -81,7 +81,7 @@ void Tasks::start(TaskRequest request) {
   }
   program.output = task.out.write_end();
   program.error = task.err.write_end();
-  // Before it is spawned: a short task may have ended before this process is on the processor again.
+  // Before the spawn: a short task may have ended before this process runs again.
   task.start = Clock::now();
   task.start_unix = unix_now();
   const Spawned spawned = spawn(program);
@@ -109,7 +109,7 @@ void Tasks::refuse(const TaskRequest& request, TaskStatus status, std::string er
 void Tasks::reap() {
   bool any = false;
   for (;;) {
-    // Looked at before it is reaped: until then its number, and that of its group, cannot be anybody else's.
+    // Look before reaping: until then no other process can have its number, or that of its group.
     siginfo_t info{};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
     const auto task = running_.find(info.si_pid);
@@ -176,7 +176,7 @@ void Tasks::discard_outputs() {
   keeper_.reset();
 }
 
-// ---- what the loop asks
+// ---- for the loop
 
 void Tasks::watch(std::vector<pollfd>& watched) const {
   const auto add_one = [&watched](int fd) {
@@ -240,7 +240,7 @@ void Tasks::check_timeouts(Clock::time_point now) {
   }
 }
 
-// ---- what the caller asks
+// ---- for the caller
 
 void Tasks::kill(std::uint64_t id, int signal) {
   for (auto& [process, task] : running_) {
@@ -287,11 +287,11 @@ void Tasks::slept(Clock::duration time) {
 
 void Tasks::start_guard() { guard_ = detail::start_guard(kMarker, marker_); }
 
-/// To all descendants of this process, but the guard.
+/// To all descendants of this process except the guard.
 void Tasks::signal_all(int signal) const {
   const std::array<pid_t, 1> self{::getpid()};
   std::vector<pid_t> told{self.front(), guard_};
-  // Until a look finds nobody new: who is being forked while we look is told the next time.
+  // Until a look finds nothing new: processes forked during a look are found by the next one.
   for (int round = 0; round < 10; ++round) {
     bool news = false;
     for (const ProcessEntry& entry : with_descendants(process_table(), self)) {
@@ -304,7 +304,8 @@ void Tasks::signal_all(int signal) const {
   }
 }
 
-/// To the group at once, and to those that left it: session, descendants, orphans that carry the environment.
+/// To the group at once, then to processes that left it: session, descendants, orphans that have the
+/// environment.
 void Tasks::signal_task(pid_t process, std::uint64_t id, int signal) const {
   ::kill(-process, signal);
   const std::vector<ProcessEntry> table = process_table();
@@ -318,7 +319,7 @@ void Tasks::signal_task(pid_t process, std::uint64_t id, int signal) const {
   }
 }
 
-/// The task whose environment the process carries.
+/// The task of the process, according to its environment.
 std::optional<std::uint64_t> Tasks::owner(pid_t process) const {
   const std::string value = environment_of(process, kMarker);
   if (!value.starts_with(marker_)) return std::nullopt;

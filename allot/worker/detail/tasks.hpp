@@ -1,4 +1,4 @@
-// The tasks of a worker: from the request to the record, with all processes that belong to one.
+// The tasks of a worker, from request to record, with all their processes.
 #pragma once
 
 #include <poll.h>
@@ -22,22 +22,23 @@
 
 namespace allot::detail {
 
-/// For the main thread of a process that has no other children, and adopts orphans (process.hpp). Does not
+/// For the main thread of a process that has no other children and adopts orphans (process.hpp). Does not
 /// block.
 class Tasks {
  public:
-  /// Tasks get this soft limit of descriptors; 0: the process's own.
+  /// The soft limit of descriptors for tasks; 0: the limit of this process.
   explicit Tasks(std::size_t most_descriptors);
 
-  /// Waits for its turn: advance() starts one task at a time, so that the ends of others are seen when they
-  /// happen.
+  /// Queues the task: advance() starts one task at a time, so that the ends of other tasks are noticed
+  /// promptly.
   void add(TaskRequest request) { waiting_.push_back(std::move(request)); }
-  /// Sends a signal to all processes of a task; its record will say kKilled.
+  /// Sends a signal to all processes of a task; its record will be kKilled.
   void kill(std::uint64_t id, int signal);
-  /// Stops all processes, and lets them go on. Nothing starts meanwhile.
+  /// Pauses and resumes all processes. Nothing starts while paused.
   void pause();
   void resume();
-  /// This process was stopped, or its machine was, and maybe all tasks with it: no time limit ran meanwhile.
+  /// This process or its machine was stopped, and perhaps all tasks with it: time limits are extended by
+  /// this.
   void slept(Clock::duration time);
   bool paused() const noexcept { return paused_since_.has_value(); }
 
@@ -45,22 +46,22 @@ class Tasks {
   void watch(std::vector<pollfd>& watched) const;
   /// When to call advance() at the latest, if that is before `latest`.
   Clock::time_point next(Clock::time_point latest) const;
-  /// Of the descriptors watched, those that have something.
+  /// Reads from the watched descriptors that are ready.
   void collect(std::span<const pollfd> ready);
   /// Children have ended: reaps them.
   void reap();
-  /// Kills the orphans whose task has ended. reap() does so, too; one that was being executed just then had
-  /// no environment to be known by.
+  /// Kills the orphans whose task has ended. reap() does so, too, but cannot recognise a process during its
+  /// execve(), when it has no environment.
   void end_leftovers();
-  /// A child that looks after the tasks when this process is gone. At most once, before the first task.
+  /// Starts a child that kills the tasks when this process is gone. At most once, before the first task.
   void start_guard();
-  /// Starts the next task, and does what is due.
+  /// Starts the next task, and handles timeouts and delayed records.
   void advance(Clock::time_point now);
 
-  /// What is to be told.
+  /// The messages to send.
   std::vector<protocol::Message> take_news() { return std::exchange(news_, {}); }
 
-  /// Removes what unfinished tasks have written so far; to be called when their processes are dead.
+  /// Removes the unfinished output of tasks; call it when their processes are dead.
   void discard_outputs();
 
  private:
@@ -70,7 +71,7 @@ class Tasks {
     TaskRequest request;
     Clock::time_point start;
     double start_unix = 0;
-    std::optional<Clock::time_point> deadline;  ///< of the timeout, then of the grace
+    std::optional<Clock::time_point> deadline;  ///< of the timeout, later of the grace period
     EndedBy ended_by = EndedBy::kItself;
     Clock::duration stopped{0};
     bool was_stopped = false;
@@ -94,16 +95,16 @@ class Tasks {
 
   std::size_t most_descriptors_;
   pid_t guard_ = -1;
-  std::string marker_;  ///< what the environment of this worker's tasks has in common
+  std::string marker_;  ///< common prefix of the marker in the environment of this worker's tasks
   std::deque<TaskRequest> waiting_;
-  std::map<pid_t, Running> running_;  ///< by their main process
+  std::map<pid_t, Running> running_;  ///< by main process
   std::deque<Held> held_;
   std::optional<OutputKeeper> keeper_;
   std::optional<Clock::time_point> paused_since_;
   std::vector<protocol::Message> news_;
 };
 
-/// Of what a message says; no number in it may overflow the clock, and what is not positive is zero.
+/// For a value from a message: negative values become zero, and no value overflows the clock.
 Clock::duration to_duration(double seconds) noexcept;
 
 }  // namespace allot::detail

@@ -1,4 +1,4 @@
-// allot analyze: the long run of a policy, exactly.
+// allot analyze: the exact long-run behaviour of a policy.
 #include "allot/ask/questions/analyze.hpp"
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace allot::app::analyze_command {
 namespace {
 
-/// Two numbers closer than this, relatively, are called the same.
+/// Numbers with a smaller relative difference count as equal.
 constexpr double kSame = 1e-8;
 
 using Arguments = Asked<AnalyzeQuestion>;
@@ -96,7 +96,7 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
   }
 }
 
-/// What it means that the chain does not forget its start.
+/// The meaning of a chain whose long run depends on its start.
 std::string several_classes(const Analysis& analysis) {
   const std::string which =
       whole(analysis.classes) + " closed classes: the order of entry decides which one is reached";
@@ -129,7 +129,7 @@ void print_analysis(Console& console, const PolicyInfo& policy, const System& sy
   print_sentences(console, analysis_fields(), system, analysis);
 }
 
-/// Too many states are a limit of the machine, not a wrong use of the option.
+/// Too many states exceed a limit of the machine; the option was used correctly.
 void answer(Asking& asking) {
   try {
     asking.question().answer(Asking::attendance());

@@ -1,4 +1,4 @@
-// allot certify: the best assignment found, and proof of how good it is.
+// allot certify: the best assignment found, with a proof of its quality.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -38,13 +38,13 @@ std::string why_nothing_is_proven(const System& system, const Solution& solution
   return "there was no time to find a bound";
 }
 
-/// Digits that show the bound apart from the throughput.
+/// Digits that distinguish the bound from the throughput.
 int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-std::log10(gap))), 4, 12); }
 
-/// A gap up to this is rounding.
+/// A smaller gap is a rounding error.
 constexpr double kNoGap = 1e-9;
 
-/// What a gap is due to, where tasks have needs.
+/// The cause of a gap if tasks have needs.
 template <typename Say>
 void print_tightness(Say&& say, const System& system, const Solution& solution) {
   if (!solution.reason.empty()) say(Style::kPlain, "But " + shown(solution.reason) + ".");

@@ -35,7 +35,7 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-/// What a reader has read.
+/// The certificate of a reader's result, or Failure.
 template <typename Read>
 auto certificate_or_fail(Read read, const std::string& path) {
   if (!read.certificate) throw Failure(Exit::kInvalidInput, path + ": " + shown(read.problem));
@@ -100,11 +100,11 @@ std::string accepted_text(const check::Certificate& certificate, const check::Ve
          percent(gap_of(claim)) + " of the optimum.";
 }
 
-/// What has been checked, as it is told.
+/// The result of a check, for the output.
 struct Report {
   check::Verdict verdict;
-  std::string accepted;  ///< the sentence, where it was
-  std::string what;      ///< was checked
+  std::string accepted;  ///< the sentence, if it was accepted
+  std::string what;      ///< what was checked
   std::string json;
 };
 

@@ -21,7 +21,8 @@ check::PlanMachine plan_machine_of(const Scenario& scenario) {
   for (const Resource& resource : system.resources()) plan.idle_power.push_back(resource.idle_power);
   for (const TaskType i : system.types()) {
     const TaskClass& task = system.task(i);
-    plan.machine.tasks[index(i)].floor = task.floor.value_or(0);  // without what max_response asks for
+    plan.machine.tasks[index(i)].floor = task.floor.value_or(0);  // without the floor that follows from
+                                                                  // max_response
     plan.max_response.push_back(task.max_response);
     plan.power.emplace_back();
     plan.needs.emplace_back(system.resource_count());
@@ -91,7 +92,7 @@ const char* kind_of(const PlanCertificate& certificate, const check::Verdict& ve
   return verdict.optimal ? "optimal" : "gap";
 }
 
-/// As a part of the better end; of a sum of logarithms, the difference.
+/// Relative to the better end; for a sum of logarithms, the difference.
 double gap_of(const PlanCertificate& certificate) {
   const PlanClaim& claim = certificate.claim;
   const double gap = std::max(0.0, claim.at_most - claim.at_least);

@@ -1,4 +1,4 @@
-// What `allot check` says about certificates of planned service.
+// The output of `allot check` for certificates of planned service.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace allot::app {
 
-/// What of a scenario a certificate of even sharing is about.
+/// The part of a scenario that a certificate of even sharing covers.
 check::Machine machine_of(const System& system);
 
-/// What of the scenario the certificate is not about; empty where it is.
+/// How the scenario differs from that of the certificate; empty if it does not.
 std::string difference_of_plans(const check::PlanCertificate& certificate, const Scenario& wanted);
 std::string accepted_plan_text(const check::PlanCertificate& certificate, const check::Verdict& verdict);
 std::string plan_verdict_json(const check::PlanCertificate& certificate, const check::Verdict& verdict);

@@ -1,4 +1,4 @@
-// allot compare: several policies on the same random numbers, and which differences are real.
+// allot compare: several policies with the same random numbers, and which differences are real.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -23,7 +23,7 @@ const Difference* difference_of(const Comparison& comparison, const SimulationRe
   return nullptr;
 }
 
-/// What policies are compared by: value where it differs from throughput.
+/// The quantity by which policies are compared: value if it differs from throughput.
 struct Goal {
   Estimate SimulationResult::*result;
   Estimate Difference::*difference;
@@ -33,7 +33,7 @@ constexpr Goal kByThroughput{&SimulationResult::throughput, &Difference::through
                              &Difference::significant};
 constexpr Goal kByValue{&SimulationResult::value, &Difference::value, &Difference::value_significant};
 
-/// "+12.3% ± 0.4%", of the reference
+/// "+12.3% ± 0.4%", relative to the reference
 std::string relative(const Estimate& difference, double reference) {
   if (!(reference > 0)) return "";
   const double mean = 100 * difference.mean / reference;
@@ -44,7 +44,7 @@ std::string relative(const Estimate& difference, double reference) {
   return fmt::format("{:+.{}f}% {} {:.{}f}%", mean, decimals, sign(Sign::kPlusMinus), half_width, decimals);
 }
 
-/// The value has a column where it is what policies are compared by.
+/// The value has a column only if policies are compared by it.
 void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best,
                  bool by_value) {
   const Goal goal = by_value ? kByValue : kByThroughput;
@@ -143,9 +143,9 @@ void print_comparison(Console& console, const Scenario& scenario, const Comparis
   if (best) print_reference(console, scenario, *best);
 }
 
-/// A note that several policies share is said once.
+/// Prints a note that several policies share only once.
 void print_notes(const Console& console, const Comparison& comparison) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // with the policies they are about
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // with the policies that they concern
   for (const SimulationResult& result : comparison.policies) {
     for (const std::string& note : result.notes) {
       auto known =

@@ -1,5 +1,5 @@
-// allot completion: scripts that let a shell complete commands, options and values. They are the same for all
-// versions: what may be typed is asked of the program itself.
+// allot completion: scripts with which a shell completes commands, options and values. They are the same for
+// all versions: they ask the program itself for completions.
 #include "apps/allot/completion.hpp"
 
 #include <string>

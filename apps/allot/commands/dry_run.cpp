@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 3;  // tasks of a type
 
-/// How much is left, and what the rates as known promise for it.
+/// The tasks left, and the predictions from the known rates.
 struct Outlook {
   Count done = 0;
   Count failed = 0;
@@ -54,8 +54,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
       rates(task_type(i), resource_id(j)) = prior.rate.value_or(0);
     }
     outlook.known &= any || outlook.left_by_type[i] == 0;
-    if (!any)
-      rates(task_type(i), resource_id(possible)) = 1;  // a type that is done needs some rate all the same
+    if (!any) rates(task_type(i), resource_id(possible)) = 1;  // a finished type still needs some rate
   }
   const Clock::time_point now = Clock::now();
   Placer placer(job, options, now);
@@ -66,7 +65,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
   if (!outlook.known) return;
   const std::vector<Count>& left = outlook.left_by_type;
   outlook.bound_s = pipeline_bound(job, job_system(job, rates.values(), std::vector<Count>(left)), left);
-  // At the pace of the plan, which for the objective `finish` is that of the bound.
+  // At the pace of the plan, which for the objective `finish` is the pace of the bound.
   outlook.finish_s = outlook.bound_s;
   if (!outlook.finish_s || !outlook.plan->predicted || placer.finishes()) return;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -122,7 +121,7 @@ std::vector<std::string> words_of(const Job& job, std::span<const JobItem> items
       .argv;
 }
 
-/// A capacity, and how much of it the plan has in use on average.
+/// A capacity, and the mean amount that the plan uses.
 struct Held {
   std::string name;
   double amount = 0;
@@ -130,7 +129,7 @@ struct Held {
   std::optional<double> planned;
 };
 
-/// Slots of resources first; empty where no task needs more than one of its own.
+/// Slots of resources first; empty if no task needs more than its own slot.
 std::vector<Held> held_by(const Job& job, const Outlook& outlook) {
   const Holdings holdings(job);
   std::vector<Held> all;
@@ -204,7 +203,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
   console.document(json.text());
 }
 
-/// "decode -> detect -> encode", a line for each way through the stages, and what comes after what.
+/// "decode -> detect -> encode", one line per path through the stages, and which types come after which.
 void print_stages(Console& console, const Job& job) {
   const std::vector<std::vector<TaskType>> all_takers = takers(job);
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {

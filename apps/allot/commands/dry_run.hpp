@@ -1,4 +1,4 @@
-// What `allot run --dry-run` says: what would be done, without doing it.
+// The output of `allot run --dry-run`: what a run would do.
 #pragma once
 
 #include <span>

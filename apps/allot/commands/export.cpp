@@ -1,4 +1,4 @@
-// allot export: what was recorded, in formats of other programs.
+// allot export: recordings in the formats of other programs.
 #include <fstream>
 #include <string>
 
@@ -44,7 +44,7 @@ Exit run_export(const Arguments& arguments, Console& console) {
     console.document(document);
     return Exit::kOk;
   }
-  // For its owner alone: it has names of files in it.
+  // Readable only by its owner, because it contains file names.
   write_or_fail(arguments.out, document, Readers::kOwner);
   console.print("{}\n", shown(arguments.out));
   return Exit::kOk;

@@ -1,4 +1,4 @@
-// allot generate: a random scenario, to try things on.
+// allot generate: a random scenario for experiments.
 #include "allot/ask/questions/generate.hpp"
 
 #include <memory>
@@ -16,7 +16,7 @@ Declared declare() {
   options.back().help = "JSON instead of TOML";
   return {std::move(options), [=](Console& console) {
             asked->asking.answer({});
-            // The file as the library writes it, and the schema by which an editor checks it.
+            // The file as written by the library, and the schema for editors.
             Json schema;
             schema.add("$schema", schema_of("scenario"));
             const std::string head = schema.text();

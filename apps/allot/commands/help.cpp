@@ -1,4 +1,4 @@
-// allot help: a command or a topic explained; for programs and for `man`, too.
+// allot help: explains a command or a topic; also for programs and for `man`.
 #include "apps/allot/help.hpp"
 
 #include <string>
@@ -48,7 +48,7 @@ Exit run_help(const Arguments& arguments, Console& console) {
     console.print(general_help(console));
     return Exit::kOk;
   }
-  // 'sweep' is both.
+  // 'sweep' is both a command and a topic.
   const Topic* const topic = topic_called(arguments.topic);
   if (about != nullptr) console.print(command_help(*about, about->declare().options, console));
   if (about != nullptr && topic != nullptr) console.print("\n");

@@ -39,7 +39,7 @@ std::string remarked(std::string line, const std::string& remark) {
   return line + "# " + remark + "\n";
 }
 
-/// What lets a task see the card of its slot, and no other.
+/// The environment with which a task sees only the card of its slot.
 std::string gpu_env(const GpuKind& gpu, const Machine& machine) {
   const auto is_other = [&](const GpuKind& other) {
     return other.visible_by == gpu.visible_by && other.first != gpu.first;
@@ -47,7 +47,7 @@ std::string gpu_env(const GpuKind& gpu, const Machine& machine) {
   const bool is_alone = std::none_of(machine.gpus.begin(), machine.gpus.end(), is_other);
   std::string text = "env = { " + gpu.visible_by + " = \"" +
                      (gpu.first == 0 && gpu.count > 1 ? "{%}" : std::to_string(gpu.first)) + "\"";
-  // Else CUDA counts the fastest first.
+  // By default CUDA counts the fastest card first.
   if (!is_alone && gpu.visible_by.starts_with("CUDA")) text += ", CUDA_DEVICE_ORDER = \"PCI_BUS_ID\"";
   return text + " }\n";
 }
@@ -86,7 +86,7 @@ std::string resources_of(const Machine& machine, bool is_job) {
   return text;
 }
 
-/// `{ cpu = 1.0, gpu = 10.0 }`, or whatever `value` says of a kind.
+/// `{ cpu = 1.0, gpu = 10.0 }`, with `value` for each kind.
 template <typename Value>
 std::string by_resource(const Machine& machine, const Value& value) {
   std::string text;
@@ -141,7 +141,7 @@ std::string file_text(const Machine& machine, bool is_job) {
   return text + (is_job ? job_text(machine) : scenario_text(machine));
 }
 
-/// Never over something that is there.
+/// Never overwrites an existing file.
 void write_new(const std::string& path, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0 && errno == EEXIST)
@@ -222,7 +222,7 @@ std::vector<Option> options_of(Arguments& arguments) {
           .positional(),
       flag_option("jobs", arguments.is_job,
                   "write a job file, for 'run' and 'profile', instead of a scenario"),
-      // For tests: a folder that holds another machine's /sys, /proc and /usr/bin.
+      // For tests: a folder with another machine's /sys, /proc and /usr/bin.
       text_option("root", arguments.root, "").hidden(),
       flag_option("json", arguments.json, "print what was found as JSON; the file is still TOML")};
 }

@@ -19,7 +19,7 @@ inline Option journal_option(std::string& path) {
       .required();
 }
 
-/// The names of the task types; none where it is no journal.
+/// The names of the task types; empty if the file is not a journal.
 inline std::vector<std::string> task_types_in_journal(const std::string& path) {
   std::vector<std::string> names;
   try {
@@ -30,7 +30,7 @@ inline std::vector<std::string> task_types_in_journal(const std::string& path) {
   return names;
 }
 
-/// Does something with the journal of that name; Failure says what is wrong with it.
+/// Calls `use` with the journal of that name; throws Failure with the problem if it cannot be read.
 template <typename Use>
 auto with_journal(const std::string& path, const Use& use) {
   try {

@@ -1,4 +1,4 @@
-// allot list: what is built in, with a line on each.
+// allot list: the built-ins, each with a line of description.
 #include "allot/ask/questions/list.hpp"
 
 #include <optional>

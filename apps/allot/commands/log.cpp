@@ -1,4 +1,4 @@
-// allot log: what a journal holds, attempt by attempt.
+// allot log: the contents of a journal, attempt by attempt.
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -41,7 +41,7 @@ std::string ending(const AttemptRow& row) {
   return "";
 }
 
-/// Where what the attempt printed is kept, beside the journal, if it printed anything.
+/// Finds the captured output of the attempt beside the journal, if there is any.
 void find_files(const std::string& journal, AttemptRow& row) {
   const std::string base = kept_output(journal + ".out", row.task_id, row.attempt);
   const auto existing = [&](const char* ending) {
@@ -52,8 +52,7 @@ void find_files(const std::string& journal, AttemptRow& row) {
   row.err_file = existing(".err");
 }
 
-/// Why an attempt did not end well: what went wrong outside of it, or the last line that it printed as an
-/// error.
+/// Why an attempt failed: an error outside of the task, or the last line of its standard error.
 std::string reason(const AttemptRow& row) {
   if (!row.error.empty()) return shown(row.error);
   if (row.status == AttemptStatus::kTimeout) return "it exceeded its timeout";
@@ -87,7 +86,7 @@ void print_totals(Console& console, const JournalReader& journal) {
   console.print("{}", table.text(console));
 }
 
-/// How much of each attempt is shown; less where the terminal is narrow.
+/// How many columns are shown per attempt; fewer in a narrow terminal.
 enum class Detail { kAll, kTimes, kLeast };
 
 Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail detail, std::size_t names) {
@@ -115,7 +114,7 @@ Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail de
   for (const AttemptRow& row : rows) {
     const bool open = row.status == AttemptStatus::kStarted;
     const Style style = row.status == AttemptStatus::kOk ? Style::kGood : open ? Style::kAccent : Style::kBad;
-    const bool ran = !row.resource.empty();  // not where another had failed, or nothing could run it
+    const bool ran = !row.resource.empty();  // false if another task had failed, or nothing could run it
     const std::string where = shortened(shown(row.resource), detail == Detail::kAll ? 12 : 8);
     std::vector<Cell> cells = {{whole(row.sequence), Style::kDim},
                                {shortened(shown(row.task), names)},
@@ -136,7 +135,7 @@ Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail de
 }
 
 void print_rows(Console& console, const std::deque<AttemptRow>& rows, double origin) {
-  constexpr std::size_t kEnough = 20;  // columns for the name of a task
+  constexpr std::size_t kEnough = 20;  // sufficient columns for the name of a task
   constexpr std::size_t kLongest = 100;
   std::size_t longest = 0;
   for (const AttemptRow& row : rows) longest = std::max(longest, display_width(shown(row.task)));
@@ -151,7 +150,7 @@ void print_rows(Console& console, const std::deque<AttemptRow>& rows, double ori
   }
 }
 
-/// Why attempts failed, and what they printed: a paragraph each for the last of those shown.
+/// Why attempts failed, and their output: one paragraph each for the last of the rows shown.
 void print_reasons(Console& console, const std::deque<AttemptRow>& rows) {
   std::vector<const AttemptRow*> bad;
   for (const AttemptRow& row : rows) {
@@ -180,7 +179,7 @@ void print_reasons(Console& console, const std::deque<AttemptRow>& rows) {
   }
 }
 
-/// An attempt without an end was cut off if no run was there to end it.
+/// An attempt without an end was cut off if no run is active that could end it.
 void print_cut_off(Console& console, const std::deque<AttemptRow>& rows) {
   const auto open = std::count_if(
       rows.begin(), rows.end(), [](const AttemptRow& row) { return row.status == AttemptStatus::kStarted; });
@@ -222,7 +221,7 @@ void print_table(Console& console, const JournalReader& journal, const Arguments
 }
 
 Exit run_log(const Arguments& arguments, Console& console) {
-  // Asked before reading: what a run ends in between was not cut off.
+  // Checked before reading: an attempt that ends in between was not cut off.
   const bool in_use = is_in_use(arguments.journal);
   return with_journal(arguments.journal, [&](const JournalReader& journal) {
     if (!arguments.json && !arguments.csv) {

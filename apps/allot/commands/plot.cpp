@@ -1,4 +1,4 @@
-// allot plot: what a journal holds, as a page.
+// allot plot: the contents of a journal as a page.
 #include <filesystem>
 #include <string>
 
@@ -29,7 +29,7 @@ Exit run_plot(const Arguments& arguments, Console& console) {
     console.document(std::string_view(page));
     return Exit::kOk;
   }
-  write_or_fail(out, page, Readers::kOwner);  // command lines may hold secrets
+  write_or_fail(out, page, Readers::kOwner);  // command lines may contain secrets
   console.print("{}\n", shown(out));
   return Exit::kOk;
 }

@@ -93,7 +93,7 @@ SharingFit rows_of(const SharingFit& fit, const std::vector<TaskType>& types) {
   return out;
 }
 
-/// With needs and capacities, and the rates that tasks have when nothing slows them down.
+/// Adds needs and capacities, and replaces rates by those without mutual slowdown.
 void share(Scenario& scenario, const SharingFit& fit) {
   scenario.system = with_sharing(scenario.system, fit);
   for (MeasuredRate& rate : scenario.measured) {
@@ -104,7 +104,7 @@ void share(Scenario& scenario, const SharingFit& fit) {
   }
 }
 
-/// The scenario that the measurements make, of which there must be some; types that nothing could run are
+/// The scenario from the measurements, of which there must be some; types that could not run anywhere are
 /// left out.
 Scenario scenario_of(const Job& job, const Profile& profile) {
   const std::vector<Count> limits = in_flight_limits(job);
@@ -280,9 +280,9 @@ void print_text(Console& console, const Job& job, const Profile& profile, const 
   console.print("Written to {}: 'allot solve' and 'allot run' read it.\n", shown(out));
 }
 
-/// How many executions a profile of the job takes at least, if nothing fails.
+/// Minimum number of executions for a profile of the job, if nothing fails.
 std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
-  const std::uint64_t visits = options.least_runs + 1;  // the first is for warming up
+  const std::uint64_t visits = options.least_runs + 1;  // the first is a warm-up
   std::uint64_t count = 0;
   for (const JobTask& task : job.tasks) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
@@ -294,7 +294,7 @@ std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
   return count;
 }
 
-/// What is measured writes no outputs, so those that later stages take must be there before.
+/// The measured tasks do not leave outputs, so the inputs of later stages must exist before.
 void refuse_without_inputs(const Job& job) {
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     const JobTask& task = job.tasks[i];
@@ -316,7 +316,8 @@ bool has_rates(const Profile& profile) {
   });
 }
 
-/// What is measured is on disk every few seconds, beside its place: whatever ends the profile loses no more.
+/// Saves the measurements every few seconds in a file beside the final one, so that an abrupt end loses
+/// little.
 class Keeper {
  public:
   Keeper(const Job& job, const std::string& out) : job_(job), path_(out + ".part") {}
@@ -330,7 +331,7 @@ class Keeper {
     try {
       write_or_fail(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml), Readers::kEveryone);
     } catch (const Failure&) {
-      // The end will tell.
+      // The error is reported at the end.
     }
   }
 
@@ -340,12 +341,13 @@ class Keeper {
   Clock::time_point kept_at_ = Clock::now();
 };
 
-/// Puts the measurements in place. Where that fails they go to standard output rather than nowhere.
+/// Writes the measurements to their file. If that fails, they go to standard output, so that they are not
+/// lost.
 bool keep_rates(const Arguments& arguments, const Job& job, const Profile& profile, Console& console) {
   const std::string text = write_scenario(scenario_of(job, profile), FileFormat::kToml);
   std::error_code error;
   if (profile.interrupted && std::filesystem::exists(arguments.out, error)) {
-    // A part must not take the place of a whole.
+    // An incomplete profile must not replace a complete one.
     std::filesystem::rename(arguments.out, arguments.out + "~", error);
     if (!error) console.note("the rates of an earlier profile were moved to " + shown(arguments.out + "~"));
   }

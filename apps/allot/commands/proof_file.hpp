@@ -1,4 +1,4 @@
-// Certificates that commands write: `--proof FILE`.
+// Writes certificates: `--proof FILE`.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace allot::app {
 
-/// The option --proof. Empty: none is asked for.
+/// The option --proof. An empty path: no certificate.
 Option proof_option(std::string& path);
 
-/// Writes the certificate of the solution, whole or not at all; nothing when the path is empty. Throws
-/// Failure where the solution proves nothing or the file cannot be written.
+/// Writes the certificate of the solution, completely or not at all; does nothing if the path is empty.
+/// Throws Failure if the solution proves nothing or the file cannot be written.
 void write_proof(const std::string& path, const Scenario& scenario, const Solution& solution);
 
 }  // namespace allot::app

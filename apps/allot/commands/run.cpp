@@ -1,4 +1,4 @@
-// allot run: carries out a job file, each task where the plan wants it, and loses nothing.
+// allot run: runs a job file, each task where the plan puts it, and loses nothing.
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -43,10 +43,10 @@ namespace allot::app::run_command {
 namespace {
 
 constexpr std::size_t kMostOutputsShown = 10;
-/// At the end, for processes that were killed: what hangs in the kernel is not waited for.
+/// At the end, for killed processes: those that hang in the kernel are not waited for.
 constexpr std::chrono::seconds kLeavePatience{3};
 
-/// 20261115-094500-4711-5f3c09ab: tells runs apart, sorts by time, and nobody can foresee it.
+/// 20261115-094500-4711-5f3c09ab: unique, sorts by time, unpredictable.
 std::string make_run_id() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -73,8 +73,7 @@ RunObjective chosen_objective(const RunArguments& arguments, const Job& job) {
   return arguments.objective;
 }
 
-/// No file can have a longer name; and whatever compares folders takes its time with one of a hundred
-/// thousand parts.
+/// A file cannot have a longer name, and comparing folders is slow for a path with a hundred thousand parts.
 void refuse_long_outputs(const Job& job, std::span<const JobItem> items) {
   for (std::size_t at = 0; at < items.size(); ++at) {
     const std::string path = output_path(job, items[at], at + 1);
@@ -86,7 +85,7 @@ void refuse_long_outputs(const Job& job, std::span<const JobItem> items) {
   }
 }
 
-/// No task may write over what the run itself reads and writes.
+/// No task may overwrite files that the run itself reads or writes.
 void spare_own_files(const std::vector<std::string>& outputs, const RunArguments& arguments, const Job& job) {
   std::vector<std::string> own = {arguments.journal + ".out"};
   if (!job.path.empty()) own.push_back(job.path);
@@ -126,7 +125,7 @@ Exit exit_of(const RunSummary& summary, const RunWatch& watch) {
   return summary.view.failed > 0 ? Exit::kFailed : Exit::kOk;
 }
 
-/// They replace what lies at their path.
+/// The metrics replace the file at their path.
 void refuse_metrics_over_inputs(const RunArguments& arguments, const Job& job) {
   for (const std::string& other : {job.path, arguments.rates, arguments.journal, arguments.log}) {
     std::error_code ignored;
@@ -137,7 +136,7 @@ void refuse_metrics_over_inputs(const RunArguments& arguments, const Job& job) {
   }
 }
 
-/// What stands in the way of a run, whatever it would do.
+/// Reports problems that prevent any run.
 void refuse_what_is_wrong(const RunArguments& arguments, const Job& job, std::span<const JobItem> items,
                           const Survey& survey) {
   if (!survey.unmatched.empty()) {
@@ -172,7 +171,7 @@ RunOptions run_options(const RunArguments& arguments, const Job& job) {
   options.run_id = make_run_id();
   options.output_folder = std::filesystem::absolute(arguments.journal + ".out").string();
   if (arguments.lane_timeout_s) {
-    // Five words are to be missed before a worker is.
+    // A worker is lost only after five missed messages.
     LaneOptions& lane = options.crew.lane;
     lane.deadline = std::chrono::duration<double>(*arguments.lane_timeout_s);
     lane.heartbeat = std::min(lane.heartbeat, lane.deadline / 5);
@@ -187,7 +186,7 @@ void make_folder(const std::string& path) {
   }
 }
 
-/// `--fresh`: the old journal goes aside, and what its tasks printed with it.
+/// `--fresh`: moves the old journal and the captured output of its tasks aside.
 void begin_anew(const std::string& journal, const Console& console) {
   const auto moved = move_aside(journal);
   if (!moved) return;
@@ -201,7 +200,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   const std::vector<std::string> outputs = outputs_of(job);
   spare_own_files(outputs, arguments, job);
   refuse_metrics_over_inputs(arguments, job);
-  const RunSignals signals;  // before any thread
+  const RunSignals signals;  // before any thread starts
   adopt_orphans();
   check_paths(arguments, job, items);
   AttemptLog log(arguments.log);
@@ -210,7 +209,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   const bool had_journal = std::filesystem::exists(arguments.journal, error);
   Journal journal(arguments.journal, arguments.survey.journal);
   if (had_journal) {
-    // Looked at once more, now that nobody else can change it.
+    // Checked again, now that no other process can change it.
     const Survey survey = survey_job(job, items, arguments.journal, arguments.survey);
     refuse_what_is_wrong(arguments, job, items, survey);
     std::vector<std::string> redone;
@@ -238,7 +237,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
     print_json(console, arguments, job, summary, options.run_id);
   } else {
     print_summary(console, arguments, job, summary, watch.failures());
-    // Standard output belongs to the tasks where they print to it.
+    // If tasks print to standard output, it is only for them.
     if (arguments.print == Print::kGrouped) console.complain(console.take());
   }
   if (summary.outcome == RunSummary::Outcome::kIo) console.error(summary.problem);
@@ -251,7 +250,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   return exit_of(summary, watch);
 }
 
-/// The scenario of `--rates`, or of the file that `profile` writes, if there is one.
+/// The scenario of `--rates`, or of the file written by `profile`, if it exists.
 std::optional<Scenario> measured_rates(const RunArguments& arguments, const Job& job,
                                        const Console& console) {
   if (!arguments.rates.empty()) return read_scenario_or_fail(arguments.rates, console);
@@ -266,7 +265,7 @@ Exit run(RunArguments& arguments, Console& console) {
   const NamedJob named = read_job_words(arguments.work, console);
   const Job& job = named.job;
   if (arguments.journal.empty()) arguments.journal = named.journal;
-  // Whoever types a command wants to see what it prints, unless it goes to a file.
+  // If the job is a command, the user wants to see its output, unless it goes to a file.
   const bool shows = !named.is_file && arguments.work.output.empty() && !arguments.json;
   arguments.print = arguments.print_asked.value_or(shows ? Print::kGrouped : Print::kNone);
   RunOptions options = run_options(arguments, job);

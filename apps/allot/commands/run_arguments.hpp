@@ -1,4 +1,4 @@
-// What `allot run` was asked for on its command line.
+// The arguments of `allot run`.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace allot::app {
 
-/// What happens to what tasks print, besides being kept.
+/// What happens to the output of tasks, besides being saved.
 enum class Print { kNone, kGrouped };
 
 struct RunArguments {
@@ -31,7 +31,7 @@ struct RunArguments {
   std::string policy;
   ShareReading shares = ShareReading::kFloor;
   std::optional<Print> print_asked;
-  Print print = Print::kNone;  ///< what was asked, or what suits the work
+  Print print = Print::kNone;  ///< as requested, otherwise the default for this job
   ProgressStyle progress = ProgressStyle::kAuto;
   int retries = 1;
   std::uint64_t seed = 1;

@@ -32,7 +32,7 @@ Count cores() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
-/// A word that is no option: the name of a job file, or a command?
+/// Whether a word that is not an option is a command or the name of a job file.
 bool is_command(const std::string& word, bool has_marker) {
   std::error_code error;
   if (word == "-" || word.ends_with(".toml") || word.ends_with(".json") ||
@@ -45,7 +45,7 @@ bool is_command(const std::string& word, bool has_marker) {
   throw Failure(Exit::kUsage, message + "\n'allot run --help' explains.");
 }
 
-/// NAME=VALUE, split at the first sign.
+/// NAME=VALUE, split at the first '='.
 std::pair<std::string, std::optional<std::string>> split_at_sign(const std::string& text) {
   const std::size_t sign = text.find('=');
   if (sign == std::string::npos) return {text, std::nullopt};
@@ -71,7 +71,7 @@ std::vector<std::pair<std::string, Count>> resources_of(const JobWords& words) {
   return resources;
 }
 
-/// As other tools do: a command that says nothing of its input gets it as its last word.
+/// Like other tools: a command without a placeholder for its input gets the input as its last word.
 std::string with_input(const std::string& script) {
   std::vector<std::string> problems;
   const TemplateScope scope{{""}, true, true};
@@ -95,7 +95,7 @@ std::vector<JobCommand::Part> commands_of(const JobWords& words,
       commands.push_back({name, with_input(*script)});
       continue;
     }
-    // NAME=VALUE may also be a variable of the shell; where it nearly names a resource it hardly is.
+    // NAME=VALUE may also set a variable of the shell, but probably not if NAME is close to a resource name.
     if (const std::string_view meant = script ? nearest(name, names) : std::string_view(); !meant.empty()) {
       usage("--command: there is no resource " + in_quotes(name) + ". Did you mean " + in_quotes(meant) +
             "?");
@@ -117,7 +117,7 @@ std::vector<JobCommand::Part> commands_of(const JobWords& words,
   return commands;
 }
 
-/// What was typed after ':::', the lines of a file, or those of standard input.
+/// The words after ':::', the lines of a file, or the lines of standard input.
 InputTable inputs_of(const JobWords& words, const Console& console) {
   std::vector<InputProblem> problems;
   std::string source = "standard input";
@@ -152,7 +152,7 @@ InputTable inputs_of(const JobWords& words, const Console& console) {
   return inputs;
 }
 
-/// -j: servers of the only resource, or of the one that is named.
+/// -j: servers of the only resource, or of the named one.
 void apply_jobs(const JobWords& words, Job& job) {
   for (const std::string& text : words.jobs) {
     const auto [name, servers] = split_at_sign(text);
@@ -169,7 +169,8 @@ void apply_jobs(const JobWords& words, Job& job) {
   }
 }
 
-/// The same command line finds its journal again, another one gets another: allot-djpeg-1a2b3c4d.journal.
+/// The same command line finds its journal again; a different one gets a different journal:
+/// allot-djpeg-1a2b3c4d.journal.
 std::string journal_name(const Job& job, const JobCommand& command) {
   Digest digest;
   for (const WorkDefinition& part : definitions(job)) {
@@ -213,7 +214,7 @@ void add_job_options(std::vector<Option>& options, JobWords& words) {
                    "the job file (TOML or JSON); or a command in quotes, with its inputs after ':::', in a "
                    "file after '::::', or on standard input, one per line")
           .positional());
-  // What the command makes of ':::' and the words after it.
+  // Set by the command for ':::' and the words after it.
   options.push_back(text_option("inputs_after", words.marker, "").hidden());
   options.push_back(Option{"input", TextsValue{keep_inputs}, ""}.hidden());
   options.push_back(
@@ -277,7 +278,7 @@ NamedJob read_job_words(const JobWords& words, const Console& console) try {
   }
   apply_jobs(words, named.job);
   return named;
-} catch (const OptionError& error) {  // of a number, by those who parse options
+} catch (const OptionError& error) {  // an invalid number
   usage(std::string(error.what()) + ".");
 }
 

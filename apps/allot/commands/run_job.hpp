@@ -1,4 +1,4 @@
-// Which job a command line means: a job file, or a command with its inputs and no file at all.
+// The job of a command line: a job file, or a command with its inputs and without a file.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace allot::app {
 
-/// The words of `allot run` that say what the job is.
+/// The words of `allot run` that define the job.
 struct JobWords {
   std::vector<std::string> words;      ///< a job file, or a command
-  std::string marker;                  ///< ":::" or "::::", if it was there
-  std::vector<std::string> inputs;     ///< what followed it
+  std::string marker;                  ///< ":::" or "::::", if given
+  std::vector<std::string> inputs;     ///< the words after it
   std::vector<std::string> resources;  ///< NAME[=SERVERS]
   std::vector<std::string> commands;   ///< [RESOURCE=]SCRIPT
   std::vector<std::string> jobs;       ///< -j [RESOURCE=]N[%]
@@ -34,7 +34,7 @@ struct NamedJob {
 };
 
 /// Reads the job file, or makes a job of the command and its inputs, from the command line or from standard
-/// input. Throws Failure after every problem has been told.
+/// input. Throws Failure after all problems were reported.
 NamedJob read_job_words(const JobWords& words, const Console& console);
 
 }  // namespace allot::app

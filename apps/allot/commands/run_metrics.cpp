@@ -12,7 +12,7 @@ namespace allot::app {
 namespace {
 
 constexpr Clock::duration kMetricsEvery = std::chrono::seconds(1);
-constexpr int kMostOfTheTime = 50;  // writing takes at most one part in so many, however many pairs there are
+constexpr int kMostOfTheTime = 50;  // writing takes at most 1/50 of the time, even with many pairs
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// `--metrics FILE`: the numbers of a run, in a file that others read.
+// `--metrics FILE`: the metrics of a run, in a file for other programs.
 #pragma once
 
 #include <chrono>
@@ -10,16 +10,17 @@
 
 namespace allot::app {
 
-/// A file that is replaced in one step, so that who reads it sees all of one moment.
+/// A file that is replaced in one step, so that a reader always sees a consistent state.
 class MetricsFile {
  public:
-  /// Writes it for the first time; an empty path is no file. Throws Failure. `job` must outlive this.
+  /// Writes the file for the first time; an empty path means no file. Throws Failure. `job` must outlive this
+  /// object.
   MetricsFile(const std::string& path, const Job& job, RunInfo info);
 
   void ended(const AttemptEnd& end, TaskType type) {
     if (metrics_) metrics_->ended(end, type);
   }
-  /// Whether it is time for `show` to write.
+  /// Whether `show` would write now.
   bool is_due() const { return metrics_ && Clock::now() >= next_; }
   void show(const RunView& view) {
     if (is_due()) write(view, false);
@@ -27,7 +28,7 @@ class MetricsFile {
   void finish(const RunView& view) {
     if (metrics_) write(view, true);
   }
-  /// What was written last could not be.
+  /// Whether the last write failed.
   bool failed() const noexcept { return static_cast<bool>(error_); }
 
  private:

@@ -26,7 +26,7 @@ fs::path folder_of(const fs::path& path) {
   return path.parent_path().empty() ? fs::path(".") : path.parent_path();
 }
 
-/// Makes a file in the folder and removes it: permissions alone do not tell of full disks and quotas.
+/// Creates a file in the folder and removes it: permissions do not show full disks and quotas.
 std::string why_no_file_in(const fs::path& folder) {
   const std::string probe = (folder / (".allot-probe-" + std::to_string(::getpid()))).string();
   const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -36,7 +36,7 @@ std::string why_no_file_in(const fs::path& folder) {
   return {};
 }
 
-/// The same for a folder that need not be there yet.
+/// The same for a folder that may not exist yet.
 std::string why_no_folder(fs::path folder) {
   std::error_code error;
   while (!fs::exists(folder, error) && !error && folder.has_relative_path()) folder = folder_of(folder);

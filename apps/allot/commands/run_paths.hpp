@@ -1,4 +1,4 @@
-// The paths that a run writes to, tried before anything is done.
+// Checks the paths that a run writes to before the run starts.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace allot::app {
 
-/// Throws Failure, naming every path that cannot be written: the journal and what lies beside it, and the
-/// folders of the outputs of tasks that run on this machine. Leaves nothing behind.
+/// Throws Failure with all paths that cannot be written: the journal and the files beside it, and the folders
+/// of the outputs of tasks that run on this machine. Leaves nothing behind.
 void check_paths(const RunArguments& arguments, const Job& job, std::span<const JobItem> items);
 
-/// Why a file of this name cannot be made or written; empty when it can. Leaves what is there as it is.
+/// Why a file of this name cannot be created or written; empty if it can. Does not change an existing file.
 std::string why_not_writable(const std::string& path);
 
 }  // namespace allot::app

@@ -36,7 +36,7 @@ double energy(const RunView& view) {
 
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
                 const std::string& run_id) {
-  // These two are of the whole run.
+  // These two values are for the whole run.
   RunView view = summary.view;
   view.throughput = view.elapsed_s > 0 ? static_cast<double>(summary.done_now) / view.elapsed_s : 0;
   view.bound_s = summary.bound_s;

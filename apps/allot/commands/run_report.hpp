@@ -1,4 +1,4 @@
-// What `allot run` says afterwards: the summary for people and as JSON.
+// The final report of `allot run`: the summary for people and as JSON.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace allot::app {
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
                 const std::string& run_id);
 
-/// `failures`: the first tasks that failed in this run, a line each.
+/// `failures`: the first tasks that failed in this run, one per line.
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
                    const std::vector<std::string>& failures);
 

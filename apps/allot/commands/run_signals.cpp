@@ -23,8 +23,8 @@ RunSignals::RunSignals() {
   if (file_ < 0) throw Failure(Exit::kInputOutput, std::string("signalfd: ") + std::strerror(errno));
 }
 
-/// The run is over, and one more signal changes nothing about how it ended: those that wait are dropped, and
-/// who does not want to wait for the last words gets the status that the signal stands for.
+/// The run is over, and further signals do not change its result: pending signals are dropped. A signal
+/// during the final report ends the process at once with the signal's status.
 RunSignals::~RunSignals() {
   ::close(file_);
   constexpr timespec kAtOnce{};

@@ -1,22 +1,22 @@
-// The signals that a run answers.
+// The signals that a run handles.
 #pragma once
 
 #include <signal.h>
 
 namespace allot::app {
 
-/// The signals INT, HUP, TERM and TSTP as a file. They are blocked from its making on, in all threads made
-/// later.
+/// The signals INT, HUP, TERM and TSTP as a file descriptor. The constructor blocks them, also for all
+/// threads that are created later.
 class RunSignals {
  public:
-  /// Throws Failure when there is no such file to be had.
+  /// Throws Failure if the descriptor cannot be created.
   RunSignals();
   RunSignals(const RunSignals&) = delete;
   RunSignals& operator=(const RunSignals&) = delete;
   ~RunSignals();
 
   int file() const noexcept { return file_; }
-  /// The next one that has come; 0: none.
+  /// The next signal that has arrived; 0: none.
   int next() const noexcept;
 
  private:

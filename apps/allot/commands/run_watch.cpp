@@ -38,7 +38,7 @@ ProgressStyle style_for(const RunArguments& arguments, const Console& console) {
 
 AttemptLog::AttemptLog(const std::string& path) {
   if (path.empty()) return;
-  // Made for its owner alone: it has the commands in it.
+  // Readable only by its owner, because it contains the commands.
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made >= 0) ::close(made);
   file_.open(path, std::ios::binary | std::ios::app);

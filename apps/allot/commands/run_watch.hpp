@@ -1,4 +1,4 @@
-// Whoever watches a run: answers signals, keeps the log, shows the live view, remembers what failed.
+// The observer of a run: handles signals, writes the log, shows the live view, remembers failures.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace allot::app {
 
-/// `--log PATH`: a line for every attempt.
+/// `--log PATH`: one line per attempt.
 class AttemptLog {
  public:
-  /// Opens the file for appending; an empty path is no log. Throws Failure.
+  /// Opens the file for appending; an empty path means no log. Throws Failure.
   explicit AttemptLog(const std::string& path);
   void add(const AttemptRow& row);
-  /// Something could not be written.
+  /// Whether something could not be written.
   bool failed() { return file_.is_open() && !file_; }
 
  private:
@@ -34,7 +34,7 @@ class AttemptLog {
 
 class RunWatch final : public RunObserver {
  public:
-  /// `run_number`: as the journal counts. All that is given must outlive this.
+  /// `run_number`: the number in the journal. All arguments must outlive this object.
   RunWatch(const RunArguments& arguments, const Job& job, Console& console, const RunSignals& signals,
            AttemptLog& log, MetricsFile& metrics, std::string title, std::int64_t run_number);
 
@@ -51,7 +51,7 @@ class RunWatch final : public RunObserver {
 
   /// The signal that ended the run; 0: none.
   int signal() const noexcept { return signal_; }
-  /// The first tasks that failed for good, a line each.
+  /// The first tasks that failed finally, one per line.
   const std::vector<std::string>& failures() const noexcept { return failures_; }
 
  private:

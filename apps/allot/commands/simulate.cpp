@@ -1,4 +1,4 @@
-// allot simulate: what a policy does, event by event, and how sure that is.
+// allot simulate: what a policy does, event by event, and how certain that is.
 #include "allot/ask/questions/simulate.hpp"
 
 #include <string>

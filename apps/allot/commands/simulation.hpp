@@ -1,4 +1,4 @@
-// What the commands that simulate print alike.
+// Output that all commands with simulations share.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace allot::app {
 
-/// Has the question answered, and shows how far that is.
+/// Answers the question, and shows the progress.
 void answer_with_progress(Asking& asking, const Console& console);
 
-/// Lines below the system: threads that change type, changes of the population, arrivals. Nothing where
-/// counts are constant.
+/// Lines below the system: threads that change type, changes of the population, arrivals. Nothing if counts
+/// are constant.
 void print_work(Console& console, const Scenario& scenario);
 
-/// "12.41 ± 0.02": as many digits as the interval makes sense of.
+/// "12.41 ± 0.02": with as many digits as the interval supports.
 std::string with_interval(const Estimate& value);
 /// "1.450 ± 0.003 s"
 std::string duration_with_interval(const Estimate& value);

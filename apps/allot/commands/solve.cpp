@@ -21,7 +21,7 @@ struct Arguments : Asked<SolveQuestion> {
   std::vector<Option> more() { return {proof_option(proof)}; }
 };
 
-/// The limits that can be set of a solver that has refused: " (--max-states)".
+/// The options that change the limits of a solver that has refused: " (--max-states)".
 std::string limits_of(std::string_view solver) {
   std::string text;
   for (const Setting* setting : find_solver(solver)->settings) {
@@ -31,7 +31,7 @@ std::string limits_of(std::string_view solver) {
   return text;
 }
 
-/// Where whole tasks that share evenly miss the shares, and weights would meet them.
+/// Suggests weights if even sharing of whole tasks misses the shares, and weights would reach them.
 void print_way_to_shares(Console& console, const SolutionQuestion& question) {
   const Solution& solution = question.solution;
   const System& system = question.scenario->system;
@@ -39,10 +39,10 @@ void print_way_to_shares(Console& console, const SolutionQuestion& question) {
     return;
   if (system.has_needs() || system.has_depths() || system.has_floors()) return;  // they may forbid it
   const std::vector<double>& got = solution.performance.shares;
-  double most = 0;  // what a share is off by
+  double most = 0;  // the largest error of a share
   for (const TaskType i : system.types()) {
     const double asked = system.shares()[index(i)];
-    if (asked > 0 && system.count(i) == 0) return;  // no way to that share
+    if (asked > 0 && system.count(i) == 0) return;  // that share cannot be reached
     if (!got.empty()) most = std::max(most, std::abs(asked - got[index(i)]));
   }
   if (most < 0.01) return;

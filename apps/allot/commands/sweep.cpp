@@ -1,4 +1,4 @@
-// allot sweep: a user's own experiment, on the engine of `allot reproduce`.
+// allot sweep: a user's own experiment, with the engine of `allot reproduce`.
 #include <filesystem>
 #include <string>
 
@@ -20,7 +20,7 @@ struct Arguments {
   SweepArguments sweep;
 };
 
-/// What was varied, by whom, and the throughput: the rest is in the files.
+/// The varied fields, the method and the throughput: all other results are in the files.
 void print_rows(Console& console, const SweepPlan& plan, const allot::Table& rows) {
   const std::size_t named = plan.axes.size() + 4;  // seed, kind, name and distribution follow the axes
   const bool with_seed = plan.seeds.size() > 1;

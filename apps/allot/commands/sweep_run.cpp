@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostFailuresShown = 10;
 
-/// "40 s", "3 min 20 s", "2 h 5 min": rounded as a guess deserves.
+/// "40 s", "3 min 20 s", "2 h 5 min": rounded because it is an estimate.
 std::string rough(double seconds) {
   const auto whole_seconds = static_cast<std::int64_t>(std::ceil(std::min(seconds, 1e9)));
   if (whole_seconds < 60) return fmt::format("{} s", whole_seconds);

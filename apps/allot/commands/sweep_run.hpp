@@ -1,5 +1,5 @@
-// What `reproduce` and `sweep` share: they run experiments into a folder, show how far they are, and write
-// the report.
+// Shared by `reproduce` and `sweep`: runs experiments into a folder, shows the progress, and writes the
+// report.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ struct SweepArguments {
 /// `--out`, `--jobs` and `--json`.
 void add_sweep_options(std::vector<Option>& options, SweepArguments& arguments, const std::string& folder);
 
-/// Does what FOLDER/store.sqlite lacks, making both where they are not there. Failed units are told on
-/// standard error. Throws Failure when the store cannot be used, and when Ctrl-C came first. Absent in a
-/// process that only worked for another: then there is nothing more to do.
+/// Does the units that FOLDER/store.sqlite lacks; creates the folder and the store if necessary. Failed units
+/// are reported on standard error. Throws Failure if the store cannot be used, or after Ctrl-C. Absent in a
+/// process that only worked for another: it has nothing more to do.
 std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& arguments,
                                     const Console& console);
 

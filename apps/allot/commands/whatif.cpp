@@ -1,4 +1,4 @@
-// allot whatif: what a change of the machine or its work would be worth.
+// allot whatif: the worth of a change of the machine or its work.
 #include "allot/ask/questions/whatif.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string described(const System& system, const Change& change) {
   return {};
 }
 
-/// Whether gains are of the load that can be carried: all work arrives.
+/// Whether gains are in terms of the load that can be carried: all work arrives from outside.
 bool counts_load(const Scenario& scenario, const WhatIf& result) {
   return result.base.plan.headroom && scenario.system.population() == 0 && scenario.threads.empty();
 }
@@ -53,7 +53,7 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
   std::vector<double> goals;
   for (const Change& change : result.changes) goals.push_back(goal(change));
   const ColumnFormat format(goals, 5);
-  // What the first bit of a unit adds, next to what all of it does.
+  // The marginal gain of a unit, next to the gain of a whole one.
   const bool has_prices = system.has_needs() && result.base.is_planned;
   std::vector<double> prices;
   for (const Change& change : result.changes) prices.push_back(change.price.value_or(0));

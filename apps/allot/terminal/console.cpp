@@ -27,14 +27,14 @@ std::string_view code(Style style) noexcept {
   return kCodes[static_cast<std::size_t>(style)];
 }
 
-constexpr char kEndOfMark = 'm';                  // as of a colour, and no hexadecimal digit
+constexpr char kEndOfMark = 'm';                  // like the end of a colour code, and not a hexadecimal
+                                                  // digit
 constexpr std::size_t kLongestLine = 4096;        // of a note or an error
 constexpr std::size_t kLongestPrinted = 1 << 20;  // of what is printed
 constexpr std::size_t kMostOfANote = 64 << 10;
 constexpr std::size_t kPiece = 64 << 10;
 
-/// Everything but the marks made into text by `made`, and the marks into what `shown` says: the code of their
-/// style, or nothing.
+/// Converts the text between marks with `made`; replaces marks by the code of their style, or by nothing.
 template <typename Made>
 std::string with_marks(std::string_view text, std::string_view mark, bool colours, const Made& made) {
   std::string out;
@@ -57,9 +57,9 @@ std::string marked(std::string_view mark, Style style) {
   return std::string(mark) + static_cast<char>('0' + static_cast<int>(style)) + kEndOfMark;
 }
 
-/// Whole lines of text with marks: each cut to so many bytes of text, marks not counted.
+/// Whole lines of text with marks: each cut to `most` bytes of text, not counting marks.
 std::string safe_lines(std::string_view text, std::string_view mark, bool colours, std::size_t most) {
-  // Cut first, so that a line of three megabytes costs what is shown of it.
+  // Cut first, so that a line of three megabytes costs only as much as its visible part.
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -176,7 +176,7 @@ std::size_t Console::redraw(std::size_t lines, std::string_view text, std::size_
              "\x1b[K\n";
     at = end + 1;
   }
-  drawn += "\x1b[J";  // what was longer before
+  drawn += "\x1b[J";  // clears the rest of a longer block
   if (lines > 0 || count > 0) write_error(drawn);
   return count;
 }
@@ -194,7 +194,7 @@ void Console::copy_file(const std::string& path, int to) const noexcept {
   if (file < 0) return;
   const bool terminal = to == STDERR_FILENO ? error_is_terminal_ : is_terminal_;
   std::array<char, kPiece> bytes;
-  std::size_t kept = 0;  // of a character that was cut in two
+  std::size_t kept = 0;  // bytes of a character that was split
   for (;;) {
     const ssize_t size = ::read(file, bytes.data() + kept, bytes.size() - kept);
     if (size < 0 && errno == EINTR) continue;
@@ -202,7 +202,7 @@ void Console::copy_file(const std::string& path, int to) const noexcept {
     if (have == 0) break;
     kept = 0;
     if (terminal && size > 0) {
-      // Up to three bytes at the end may be the beginning of a character.
+      // Up to three bytes at the end may be the start of a character.
       while (kept < 3 && kept < have && (static_cast<unsigned char>(bytes[have - 1 - kept]) & 0xC0U) == 0x80U)
         ++kept;
       kept = kept < have && static_cast<unsigned char>(bytes[have - 1 - kept]) >= 0xC0U ? kept + 1 : 0;
@@ -221,7 +221,7 @@ void Console::write_error(std::string_view text) const noexcept {
     unsaid_ += text;
     return;
   }
-  write_all(STDERR_FILENO, text);  // nobody is left to hear of a failure
+  write_all(STDERR_FILENO, text);  // there is no way to report a failure
 }
 
 void Console::deliver() {

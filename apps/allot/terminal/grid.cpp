@@ -33,7 +33,7 @@ Table as_matrix(const Grid& grid) {
   return table;
 }
 
-/// "gp1 3, gp7 2", broken between entries.
+/// "gp1 3, gp7 2", with line breaks between entries.
 std::vector<std::string> places(const Grid& grid, std::size_t row, std::size_t width) {
   std::vector<std::string> lines(1);
   for (std::size_t j = 0; j < grid.columns.size(); ++j) {
@@ -84,7 +84,7 @@ std::string list_by_row(const Grid& grid, const Console& console) {
   return build(std::max(kNarrowestText, console.width() > taken ? console.width() - taken : 0)).text(console);
 }
 
-/// Resources side by side, as many as fit, to be read down the columns.
+/// Lists by resource, as many side by side as fit, to be read column by column.
 std::string list_by_column(const Grid& grid, const Console& console) {
   const auto build = [&](std::size_t groups) {
     const std::size_t height = (grid.columns.size() + groups - 1) / groups;
@@ -123,7 +123,7 @@ std::string list_by_column(const Grid& grid, const Console& console) {
 }  // namespace
 
 std::string grid_text(const Grid& grid, const Console& console) {
-  // Building a matrix far too wide only to measure it would be a waste: a column takes at least three places.
+  // Do not build a matrix that is far too wide just to measure it: a column takes at least three places.
   if (grid.columns.size() * 3 <= console.width()) {
     const Table matrix = as_matrix(grid);
     if (matrix.width() <= console.width()) return matrix.text(console);

@@ -1,4 +1,4 @@
-// A matrix of task types by resources with its margins; as lists where it would be too wide to read.
+// A matrix of task types by resources with its margins; printed as lists if it would be too wide.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace allot::app {
 
 struct GridCell {
   std::string text;
-  bool occupied = false;  ///< worth naming when the matrix becomes a list
+  bool occupied = false;  ///< included when the matrix becomes a list
 };
 
 /// A further column (one cell per row) or a further row (one cell per column).
@@ -27,7 +27,7 @@ struct Grid {
   std::vector<Margin> bottom;
 };
 
-/// As a matrix if that fits the console's width, else one list by row and one by column.
+/// A matrix if it fits the console's width; otherwise one list by row and one by column.
 std::string grid_text(const Grid& grid, const Console& console);
 
 }  // namespace allot::app

@@ -1,4 +1,4 @@
-// A block of lines on standard error that is drawn again and again in the same place; on a terminal only.
+// A block of lines on standard error that is redrawn in the same place; on a terminal only.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ class LiveBlock {
   LiveBlock& operator=(const LiveBlock&) = delete;
   ~LiveBlock() { clear(); }
 
-  /// Takes the place of what stands there. Lines are cut at the terminal's width.
+  /// Replaces the present block. Lines are cut at the terminal's width.
   void show(std::string_view text);
-  /// Columns that a line may take now.
+  /// Maximum columns of a line now.
   static std::size_t columns();
-  /// Takes the block off the screen, so that something else can be written.
+  /// Removes the block from the screen, so that other text can be written.
   void clear();
 
  private:
   const Console& console_;
-  std::size_t lines_ = 0;  // that stand on the screen
+  std::size_t lines_ = 0;  // on the screen now
 };
 
 }  // namespace allot::app

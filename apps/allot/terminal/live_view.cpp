@@ -81,7 +81,7 @@ std::string view_line(const RunView& view) {
 
 namespace {
 
-/// Rows for types, columns for resources. Where there is little room, without intervals and paces.
+/// Rows for types, columns for resources. In a narrow terminal without intervals and throughputs.
 Table view_table(const RunView& view, bool short_form) {
   std::vector<Align> columns = {Align::kLeft, Align::kRight};
   std::vector<std::string> titles = {"", "done"};
@@ -119,7 +119,7 @@ Table view_table(const RunView& view, bool short_form) {
   return table;
 }
 
-/// Texts beside each other, three blanks between; one below the other where they do not fit.
+/// Texts side by side, with three blanks between them; one below the other if they do not fit.
 std::string beside(const std::string& first, std::size_t first_width, const std::string& second,
                    std::size_t columns) {
   const bool fits = first_width + 3 + display_width(second) <= columns;

@@ -1,4 +1,5 @@
-// A run while it goes on: a block of lines that is redrawn on a terminal, a line now and then elsewhere.
+// The view of a running job: a block of lines that is redrawn on a terminal; otherwise a line from time to
+// time.
 #pragma once
 
 #include <optional>
@@ -15,17 +16,17 @@
 namespace allot::app {
 
 enum class ProgressStyle {
-  kAuto,  ///< the live view on a terminal, else a line every half minute
-  kJson,  ///< one JSON object per line and second, on standard error
+  kAuto,  ///< the live view on a terminal; otherwise a line every half minute
+  kJson,  ///< one JSON object per second, each on a line on standard error
   kNone,
 };
 
-/// The state of a run in a few lines for people, none longer than so many columns.
+/// The state of a run in a few lines for people, each at most `columns` wide.
 std::string view_text(const RunView& view, const Console& console, std::string_view title,
                       std::size_t columns);
-/// In one line.
+/// The same in one line.
 std::string view_line(const RunView& view);
-/// As a JSON object.
+/// The same as a JSON object.
 Json view_json(const RunView& view);
 
 class LiveView {
@@ -34,13 +35,13 @@ class LiveView {
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
-  /// Whether there would be something to see now.
+  /// Whether the view should be shown now.
   bool is_due() const;
-  /// If it is due.
+  /// Shows the view if it is due.
   void show(const RunView& view);
-  /// Takes the block off the screen, so that something else can be written; the next `show` draws it again.
+  /// Removes the block from the screen, so that other text can be written; the next `show` draws it again.
   void clear() { block_.clear(); }
-  /// A line above the block.
+  /// Prints a line above the block.
   void note(std::string_view text);
 
  private:

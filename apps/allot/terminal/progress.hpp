@@ -1,4 +1,4 @@
-// How far long work has come: one line on standard error, on a terminal only, gone when the work is done.
+// The progress of long work: one line on standard error, on a terminal only, removed at the end.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  /// For SimulateOptions::progress; empty where there is no terminal.
+  /// For SimulateOptions::progress; empty without a terminal.
   std::function<void(double)> of_simulation();
-  /// For SolveOptions::progress: the best so far, the bound, and what is between them.
+  /// For SolveOptions::progress: the best so far, the bound, and the gap between them.
   std::function<void(const SolveProgress&)> of_proof();
-  /// Not more often than the eye can follow.
+  /// Shows the text, but not more often than a person can follow.
   void show(const std::string& text);
   void clear();
 

@@ -14,8 +14,8 @@ namespace allot::app {
 namespace {
 
 constexpr const char* kCannotRun = "-";
-std::string none() { return std::string(sign(Sign::kNone)); }  // could run there, does not
-/// Two throughputs closer than this, relatively, are called the same.
+std::string none() { return std::string(sign(Sign::kNone)); }  // can run there, but does not
+/// Throughputs with a smaller relative difference count as equal.
 constexpr double kSame = 1e-9;
 
 std::vector<std::string> shown_names(const auto& entries) {
@@ -29,7 +29,7 @@ GridCell cell(bool can_run, bool occupied, std::string text) {
   return {can_run ? none() : kCannotRun, false};
 }
 
-/// Tasks by resources, with what `cell_of` says of each pair.
+/// A grid of tasks by resources with `cell_of` for each pair.
 template <typename CellOf>
 Grid grid_of(const System& system, const CellOf& cell_of) {
   Grid grid;
@@ -42,7 +42,7 @@ Grid grid_of(const System& system, const CellOf& cell_of) {
   return grid;
 }
 
-/// Of time shares: mean units at work, where there is more than dust.
+/// Time shares: mean units at work, without values that round to zero.
 Grid grid_of_shares(const System& system, const std::vector<double>& time_shares) {
   const PairSpan shares(time_shares, system.resource_count());
   return grid_of(system, [&](TaskType i, ResourceId j) {
@@ -116,7 +116,7 @@ std::vector<Margin> resource_margins(const System& system, const Assignment& ass
   return margins;
 }
 
-/// How the solver ended, for a reader who wants an answer first.
+/// How the solver ended; the result comes first.
 void print_ending(Console& console, const Solution& solution) {
   const std::string who =
       std::string(solution.solver) + ", objective " + std::string(to_string(solution.objective));
@@ -173,7 +173,7 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   }
 }
 
-/// What plans add to, with a space before it.
+/// The unit of the planned quantity, with a space before it.
 std::string unit_of_gain(const Scenario& scenario, Objective objective) {
   switch (objective) {
     case Objective::kThroughput:
@@ -192,7 +192,7 @@ std::string unit_of_gain(const Scenario& scenario, Objective objective) {
   }
 }
 
-/// What is used of each resource, and what one more unit of it would add.
+/// What is used of each resource, and the gain from one more unit.
 void print_capacities(Console& console, const Scenario& scenario, const Solution& solution) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   const bool saves = solution.objective == Objective::kEnergy;
@@ -209,7 +209,7 @@ void print_capacities(Console& console, const Scenario& scenario, const Solution
   console.print("{}", table.text(console));
 }
 
-/// What is held is had or not: whole tasks may reach less than the plan.
+/// Tasks hold capacities as a whole: whole tasks may reach less than the plan.
 void print_packings(Console& console, const Scenario& scenario, const Solution& solution) {
   if (!scenario.system.has_needs() || solution.objective != Objective::kThroughput) return;
   const std::optional<double>& most = solution.plan.packing_bound;

@@ -1,4 +1,4 @@
-// A solver's answer as text for people; shared by the commands that show one.
+// A solver's answer as text for people; shared by all commands that print one.
 #pragma once
 
 #include <optional>
@@ -25,26 +25,26 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 /// Throughput, response time and priority error in one line.
 void print_headline(Console& console, const Performance& performance, bool with_error);
 
-/// Where the throughput of a state has no exact formula.
+/// The resources for which the throughput of a state has no exact formula.
 std::string where_approximate(const System& system);
 
-/// Whether the value may differ from the throughput: types have worths, or rounds are what counts.
+/// Whether the value may differ from the throughput: types have worths, or rounds are counted.
 bool tells_value(const Scenario& scenario);
-/// How many units of each resource work on each type; and the rounds of groups.
+/// The number of units of each resource that work on each type; and the rounds of groups.
 void print_time_plan(Console& console, const Scenario& scenario, const Solution& solution);
 void print_rounds(Console& console, const Scenario& scenario, const Solution& solution);
-/// Of what solvers maximise, with a space before it.
+/// The unit of the maximised quantity, with a space before it.
 std::string value_unit(const Scenario& scenario);
-/// "frame", or "Group 2" where it has no name.
+/// "frame", or "Group 2" if it has no name.
 std::string group_name(const Scenario& scenario, std::size_t group);
-/// Time shares, what each type completes, and the capacities.
+/// Time shares, completions by type, and the capacities.
 void print_plan(Console& console, const Scenario& scenario, const Solution& solution);
-/// The whole answer: headline, how it ended, assignment, time shares, bounds.
+/// The whole answer: headline, how the solver ended, assignment, time shares, bounds.
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution);
 
-/// A number as it stands in a sentence; nothing where there is none.
+/// A number as text for a sentence; absent if there is none.
 std::optional<std::string> number_text(const Kept& value);
-/// What the rows of a result's table have to say of their values.
+/// Prints the sentences of the result's table with their values.
 template <typename Result>
 void print_sentences(Console& console, std::span<const ResultField<Result>> fields, const System& system,
                      const Result& result) {
@@ -56,10 +56,10 @@ void print_sentences(Console& console, std::span<const ResultField<Result>> fiel
   }
 }
 
-/// How the answer compares with the plain ways: Best Fit, and for priorities the throughput given up.
+/// Compares the answer with simple methods: Best Fit, and for priorities the throughput given up.
 void print_comparison(Console& console, const SolutionQuestion& question);
 
-/// For each placement the best alternative and what it would cost.
+/// For each placement, the best alternative and its cost.
 void print_explanation(Console& console, const System& system, const Solution& solution,
                        const std::vector<Placement>& placements);
 

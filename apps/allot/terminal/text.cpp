@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kSpacing = 2;
 
-/// The characters that the user's terminal is said to know: LC_ALL, else LC_CTYPE, else LANG. Where none of
-/// them says anything, UTF-8.
+/// Whether the terminal has only ASCII according to LC_ALL, otherwise LC_CTYPE, otherwise LANG. Without any
+/// of them: UTF-8.
 bool prints_ascii() noexcept {
   static const bool answer = [] {
     for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -105,7 +105,7 @@ std::string shortened(std::string_view text, std::size_t most) {
   }
   const std::size_t dots = display_width(sign(Sign::kEllipsis));
   if (characters.size() <= most || most < 5) return std::string(text);
-  const std::size_t tail = (most - dots) * 2 / 3;  // the end of a path says more
+  const std::size_t tail = (most - dots) * 2 / 3;  // the end of a path is more important
   std::string out;
   for (std::size_t k = 0; k < most - dots - tail; ++k) out += characters[k];
   out += sign(Sign::kEllipsis);
@@ -151,7 +151,8 @@ std::string Table::text(const Console& console, std::size_t room) const {
   return in_blocks(console, room);
 }
 
-/// The first column names the rows: it is kept short, and repeated before as many of the others as fit.
+/// The first column names the rows: it is kept narrow and repeated before as many of the other columns as
+/// fit.
 std::string Table::in_blocks(const Console& console, std::size_t room) const {
   constexpr std::size_t kShortest = 8;
   Table narrow = *this;
@@ -182,7 +183,7 @@ std::string Table::lines(const Console& console, const std::vector<std::size_t>&
   std::string result;
   for (const std::vector<Cell>& cells : rows_) {
     std::string line;
-    std::size_t pending = kIndent;  // spaces owed before the next text, so that none trail
+    std::size_t pending = kIndent;  // spaces before the next text, so that no line has trailing spaces
     for (const std::size_t at : cells.empty() ? std::vector<std::size_t>() : columns) {
       const std::size_t padding = widths[at] - display_width(cells[at].text);
       if (cells[at].text.empty()) {

@@ -1,4 +1,4 @@
-// Names and tables for people; numbers as base/readable.hpp writes them.
+// Names and tables for people; numbers are formatted by base/readable.hpp.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ using readable::number_above;
 using readable::percent;
 using readable::whole;
 
-/// Signs beyond ASCII, or what stands for them where the locale (LC_ALL=C) knows no others.
+/// Signs outside ASCII, or their replacements if the locale (LC_ALL=C) has only ASCII.
 enum class Sign { kPlusMinus, kNone, kEllipsis };
 std::string_view sign(Sign which) noexcept;
-/// Text of others: beyond ASCII only where the locale knows more.
+/// Text from other sources: outside ASCII only if the locale has more.
 std::string for_locale(std::string text);
-/// A name on one line: control characters are escaped, a very long one is cut.
+/// A name on one line: control characters are escaped, and a very long name is cut.
 std::string shown(std::string_view name);
 /// The same in single quotes.
 std::string in_quotes(std::string_view name);
-/// Columns the text takes on a terminal, counting code points.
+/// Columns that the text takes on a terminal, counting code points.
 std::size_t display_width(std::string_view text) noexcept;
 /// Words wrapped at column `width`. The first line begins at column `indent`; the others are indented to it.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
-/// The whole text, or its beginning and its end with an ellipsis between.
+/// The whole text, or its beginning and end with an ellipsis between them.
 std::string shortened(std::string_view text, std::size_t most);
 enum class Align { kLeft, kRight };
 
@@ -55,9 +55,9 @@ class Table {
 
   bool empty() const noexcept { return rows_.empty(); }
   std::size_t width() const;
-  /// Each line indented by two spaces and ended by a newline, without trailing spaces. What does not fit
-  /// beside each other in the console's columns, or in `room`, stands one below the other, each part with the
-  /// first column.
+  /// Each line is indented by two spaces and ends with a newline, without trailing spaces. If the columns do
+  /// not fit into the console's width, or into `room`, the table is split into parts, one below the other,
+  /// each with the first column.
   std::string text(const Console& console) const;
   std::string text(const Console& console, std::size_t room) const;
 

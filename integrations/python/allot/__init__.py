@@ -74,7 +74,7 @@ from ._records import (
     RateEstimate,
     RateEstimates,
 )
-from . import _views as _views  # gives the native classes their looks
+from . import _views as _views  # adds string forms and tables to the native classes
 
 __all__ = [
     "Analysis",
@@ -192,7 +192,7 @@ def policy(
             return answer
 
         about: Dict[str, Any] = {
-            "policy_function": getattr(chosen, "policy_function", chosen),  # what is really called
+            "policy_function": getattr(chosen, "policy_function", chosen),  # the function that is called
             "policy_name": name if name is not None else _native.policy_name(chosen),
             "memory_size": memory_size,
             "looks_at_sizes": looks_at_sizes,

@@ -13,8 +13,8 @@ from ._inputs import ScenarioLike, scenario_of
 from ._native import Scenario, Ticket
 from ._questions import PolicyFunction
 
-#: How fast one type is on each resource: a sequence, NaN or None where that is unknown and 0 where it cannot run; or by
-#: name (a mapping or a pandas Series), without those where it cannot run. None: all unknown.
+#: How fast one type is on each resource: a sequence, with NaN or None for an unknown rate and 0 where it cannot run; or
+#: by name (a mapping or a pandas Series), without resources where it cannot run. None: all unknown.
 RatesLike = Any
 
 
@@ -37,7 +37,7 @@ class _Task:
         self._dispatcher = dispatcher
         self._task = task
         self._resource = resource
-        self._free = [True]  # taken by a pop, which no two threads do at once
+        self._free = [True]  # taken by a pop, which is atomic
 
     def __enter__(self) -> Ticket:
         try:
@@ -154,7 +154,7 @@ class Dispatcher(_native.Dispatcher):
             anywhere = np.ones((len(types), len(devices)))
             machine = Scenario(anywhere, counts, tasks=types, resources=devices, servers=servers)
             known = rates
-        name = "jsq" if callable(policy) else policy  # which needs no plans
+        name = "jsq" if callable(policy) else policy  # it needs no plans
         super().__init__(
             machine, known, worth, name, assignment, probabilities, shares, background, solve_limit, look_every,
             exploration, memory, breaker_failures, breaker_hold, room, seed,
@@ -242,5 +242,5 @@ class Dispatcher(_native.Dispatcher):
         return f"Dispatcher: {len(self.tasks)} task types, {len(self.resources)} resources, {placed}\n{self.plan()!r}"
 
 
-# Users know it by the package.
+# Users find it in the package.
 Dispatcher.__module__ = "allot"

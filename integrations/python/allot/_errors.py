@@ -55,5 +55,5 @@ class Unavailable(RuntimeError):
     """
 
 
-# Users know them by the package.
+# Users find them in the package.
 Diagnostic.__module__ = InvalidInput.__module__ = Unavailable.__module__ = "allot"

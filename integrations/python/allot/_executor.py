@@ -24,7 +24,7 @@ from ._records import ExecutorStatistics, RateEstimates
 Future = concurrent.futures.Future
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-#: Functions without a mark get a kind each, by their names, until there are this many; the others share one.
+#: Functions without a mark get a kind each, by name, up to this number; further ones share one.
 MOST_PLAIN_KINDS = 64
 PLAIN = "function"
 OBJECTIVES = ("throughput", "priority", "max-min", "proportional")
@@ -197,7 +197,7 @@ class Executor(concurrent.futures.Executor):
         self._place_for: Callable[[str], Any] = functools.partial(_thread, start)
         if processes:
             self._place_for = functools.partial(ProcessPlace, mp_context, start)
-        self._kinds: Dict[Any, Kind] = {}  # by itself, its name, and the function that is marked
+        self._kinds: Dict[Any, Kind] = {}  # by itself, its name, and the marked function
         self._lock = threading.Lock()
         self._marking = threading.Lock()
         self._pool: Optional[_Pool] = None
@@ -205,7 +205,7 @@ class Executor(concurrent.futures.Executor):
         self._closed = False
         self._plain = Kind(self, PLAIN, None, {})
         self._plain_kinds: Dict[str, Kind] = {}
-        if self._machine is None:  # what is wrong with it is told at once
+        if self._machine is None:  # reports errors at once
             self._system([self._plain])
 
     # ---- kinds
@@ -260,7 +260,7 @@ class Executor(concurrent.futures.Executor):
         elif self._pool is not None:
             fields = {key: kind._said.get(key) for key in ("worth", "priority", "needs")}
             kind._index = self._pool.feed.add_kind(self._rates(kind), {"name": kind.name, "count": 1, **fields})
-        else:  # what is wrong with it is told at once
+        else:  # reports errors at once
             self._system([kind])
 
     def _rates(self, kind: Kind) -> Dict[str, Optional[float]]:
@@ -347,7 +347,7 @@ class Executor(concurrent.futures.Executor):
             if kind._functions == wanted:
                 self._kinds[fn] = kind
                 return kind
-            # Another function of the same name, as one that is made anew for each call: the same kind of task.
+            # Another function of the same name, for example one created anew for each call: the same kind of task.
             if [f is None for f in wanted] != [f is None for f in kind._functions or ()]:
                 raise InvalidInput([("fn", f"there is a kind {marks.name!r} already, which runs on other resources")])
             twin = Kind(self, kind.name, wanted, kind._said)
@@ -428,7 +428,7 @@ class Executor(concurrent.futures.Executor):
         self.shutdown(wait=True, cancel_futures=interrupted)
         return None
 
-    # ---- what is known
+    # ---- reports
 
     def _running(self) -> _Pool:
         with self._lock:
@@ -476,6 +476,6 @@ def _nothing(*_: Any) -> None:
     """Where no initializer is given."""
 
 
-# Users know them by the package.
+# Users find them in the package.
 for _class in (Executor, Kind):
     _class.__module__ = "allot"

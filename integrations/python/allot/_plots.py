@@ -5,10 +5,10 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-# Okabe and Ito's colours, which colour-blind people can tell apart.
+# Okabe and Ito's colours, which colour-blind people can distinguish.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"]
 LIGHT = {"#E69F00", "#56B4E9", "#F0E442"}  # letters on these are black
-# Beyond so many, names and numbers are too small to read.
+# With more than this, names and numbers are too small to read.
 MOST_NAMES = 40
 MOST_CELLS = 400
 MOST_IN_LEGEND = 16
@@ -93,9 +93,9 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
     bottom = np.zeros(len(places))
     for i, (task, row) in enumerate(zip(scenario.tasks, parts)):
         colour = COLOURS[i % len(COLOURS)]
-        hatch = ["", "//", "..", "xx"][i // len(COLOURS) % 4]  # colours come again, but not alone
+        hatch = ["", "//", "..", "xx"][i // len(COLOURS) % 4]  # colours repeat, with another hatch
         bars = ax.bar(places, row, bottom=bottom, label=task, color=colour, hatch=hatch, edgecolor="white")
-        # A number that is higher than its bar would lie on another.
+        # A number that is higher than its bar would overlap another.
         numbers = np.zeros(len(places), int) if answer.assignment is None else answer.assignment[i]
         counts = [str(n) if n and x > 0.045 * tallest else "" for n, x in zip(numbers, row)]
         letters = "black" if colour in LIGHT else "white"
@@ -200,7 +200,7 @@ def comparison(result: Any, ax: Optional[Any]) -> Any:
     widths = np.array([np.nan if goal(run).half_width is None else goal(run).half_width for run in runs])
     ax.barh(places, np.nan_to_num(means), color=COLOURS[0])
     intervals(ax, places, means, widths, across=True)
-    # Beyond the interval, so that it is not written over.
+    # Outside of the interval, so that it does not cover the text.
     pads = np.nan_to_num(widths)
     for place, mean, pad in zip(places, means, pads):
         words = f"{mean:.4g}" if np.isfinite(mean) else "nothing measured"

@@ -24,7 +24,8 @@ class _Pool:
         self.feed = feed
         self.broken: Optional[str] = None
         self.killed = False
-        self.place_for = place_for  # what calls the functions for a worker; None: its thread does
+        self.place_for = place_for  # returns the object that calls the functions for a worker; None: its
+                                    # thread calls them
         self.places: List[Any] = []
         self.threads: List[threading.Thread] = []
         server = 0
@@ -112,10 +113,10 @@ def _serve(
                 seconds = clock() - began
                 future.set_result(result)
                 del result
-        except BaseException:  # somebody else has set the future
+        except BaseException:  # other code has set the future
             _log.critical("the future of a task could not be set", exc_info=True)
         finally:
-            # A traceback holds this frame: it must not hold the future that has the exception.
+            # A traceback holds this frame, so the frame must not hold the future that has the exception.
             del future, functions, args, kwargs, _
 
 
@@ -135,5 +136,5 @@ def _at_exit() -> None:
         pool.join()
 
 
-# Before Python waits for threads, which is before functions of atexit are called.
+# Called before Python waits for threads, which is before atexit functions are called.
 getattr(threading, "_register_atexit")(_at_exit)

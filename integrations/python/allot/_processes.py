@@ -56,7 +56,7 @@ def _answer(call: bytes) -> bytes:
         text = traceback.format_exc()
         try:
             answer = _pickled((False, (error, text)), "an exception")
-            pickle.loads(answer)  # some can be written and not read
+            pickle.loads(answer)  # some objects can be pickled but not unpickled
             return answer
         except Exception:
             return _pickled((False, (RuntimeError(f"{type(error).__name__}: {error}"), text)), "an exception")
@@ -64,7 +64,7 @@ def _answer(call: bytes) -> bytes:
 
 def _main(connection: Any, start: bytes) -> None:
     """The life of the process. It ends with its parent, whose end of the pipe is closed then."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     begun = _answer(start)
     try:
         connection.send_bytes(begun)
@@ -111,7 +111,7 @@ class ProcessPlace:
         try:
             self._connection.send_bytes(work)
         except OSError:
-            pass  # it has died since: told by the answer that does not come
+            pass  # the process has died; the missing answer shows it
         try:
             return self._result(what)
         except WorkerDied:

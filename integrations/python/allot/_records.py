@@ -238,6 +238,6 @@ class ExecutorStatistics(NamedTuple):
         return _frames.executor_statistics(self)
 
 
-# Users know them by the package.
+# Users find them in the package.
 for _record in (Change, ParetoPoint, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, ExecutorStatistics, PlanDoubt):
     _record.__module__ = "allot"

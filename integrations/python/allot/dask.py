@@ -19,7 +19,7 @@ from . import _executor
 from ._errors import InvalidInput
 from ._processes import WorkerDied
 
-#: Seconds between two looks at who is there.
+#: Seconds between two checks of the cluster's workers.
 LOOK = 0.5
 
 
@@ -108,7 +108,7 @@ def _watch(executor: Any, members: _Membership, over: threading.Event) -> None:
     while not over.wait(LOOK):
         try:
             now = members.look()
-        except Exception:  # the scheduler is away, or the client closed: Dask tells it to those who wait
+        except Exception:  # the scheduler is away, or the client closed: Dask reports it to waiting callers
             continue
         alive = executor()
         if alive is None:

@@ -1,5 +1,5 @@
-// Results as bytes and back, so that Python can pickle and copy them: exact to the last bit, for the same
-// version of the library.
+// Converts results to bytes and back, so that Python can pickle and copy them: exact to the last bit, for the
+// same version of the library.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ namespace allot::python {
 template <typename Value>
 concept Plain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
 
-/// A struct that `fields` takes apart.
+/// A struct with a `fields` function.
 template <typename Value>
 concept Record = std::is_class_v<Value>;
 
-/// Appends values to a text of bytes.
+/// Appends values to a string of bytes.
 class Packer {
  public:
-  /// Without times: of how long the work took there is nothing, so that equal answers are equal bytes.
+  /// `with_times` false: run times are left out, so that equal answers have equal bytes.
   explicit Packer(bool with_times = true) : with_times_(with_times) { pack(std::string_view(version())); }
   bool keeps(std::string_view key) const noexcept {
     return with_times_ || (!key.ends_with("seconds") && key != "completions_per_second");
@@ -83,8 +83,7 @@ class Packer {
   std::string bytes_;
 };
 
-/// Takes the values out again, in the same order. Invalid where the bytes are not what a Packer of this
-/// version made.
+/// Extracts the values in the same order. Invalid if the bytes were not made by a Packer of this version.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : left_(bytes) {
@@ -107,7 +106,7 @@ class Unpacker {
     left_.remove_prefix(size);
     return taken;
   }
-  /// Of a list, each element of which takes a byte at least.
+  /// The size of a list; each element takes at least one byte.
   std::size_t size() {
     std::size_t value = 0;
     unpack(value);
@@ -119,7 +118,7 @@ class Unpacker {
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
   }
   void unpack(std::string& text) { text = take(size()); }
-  /// The name of a solver, which lives in the table of them.
+  /// The name of a solver; it points into the table of solvers.
   void unpack(std::string_view& name) {
     std::string text;
     unpack(text);
@@ -157,7 +156,7 @@ class Unpacker {
   std::string_view left_;
 };
 
-// What the structs are made of.
+// The members of the structs.
 
 void fields(auto& archive, Performance& p) {
   archive(p.throughput, p.value, p.throughput_by_task, p.throughput_by_resource, p.response_time,
@@ -199,7 +198,7 @@ void fields(auto& archive, Analysis& a) {
   archive_fields(archive, analysis_fields(), a);
   archive(a.stopped);
 }
-/// But for its system.
+/// All members except its system.
 void fields(auto& archive, Plan& p) {
   archive(p.number, p.target, p.time_shares, p.service, p.predicted, p.note, p.stale);
   if (archive.keeps("solve_seconds")) archive(p.solve_seconds);
@@ -219,8 +218,7 @@ void unpack(const py::bytes& bytes, Value& value) {
   unpacker(value);
 }
 
-/// Gives a class `==` by value: all that it holds but how long the work took. `scenario_of`: what it is
-/// about.
+/// Gives a class `==` by value: all contents except run times.
 template <typename Held, typename Value>
 void add_equality(py::class_<Held>& bound, Value value_of) {
   add_method(
@@ -240,7 +238,7 @@ void add_equality(py::class_<Held>& bound, Value value_of) {
       "Whether all contents are equal, except running times.", py::is_operator(), py::arg("other"));
 }
 
-/// Makes a result of a scenario picklable, and comparable: `fields` says what it holds besides.
+/// Makes a result of a scenario picklable and comparable: `fields` lists its other contents.
 template <typename Result>
 void add_pickle(py::class_<Result>& bound) {
   bound.def(py::pickle([](const Result& self) { return py::make_tuple(self.scenario, packed(self)); },

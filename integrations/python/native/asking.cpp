@@ -15,13 +15,13 @@
 namespace allot::python {
 namespace {
 
-/// Sets one option to what a caller gave for it.
+/// Sets one option to the given value.
 struct Setter {
   const Question& question;
   const char* option;
   const py::object& given;
 
-  // A function passes what is its default as well, and nobody has said that.
+  // The functions also pass default values; a flag is set only if it differs from its default.
   void operator()(const FlagValue& value) const {
     if (const bool wanted = flag(option, given); wanted != value.initial) value.set(wanted);
   }
@@ -90,7 +90,7 @@ struct Setter {
   }
 };
 
-/// None is what holds where nothing is said, in words of its own; or nothing at all.
+/// Whether None is accepted: for options whose default is described in words, or that have none.
 bool may_be_none(const Option& option) {
   const auto* const number = std::get_if<WholeValue>(&option.value);
   if (!option.absent.empty() || (number != nullptr && !number->otherwise.empty())) return true;
@@ -110,7 +110,7 @@ ScenarioPointer scenario_of(const py::object& scenario) {
   return scenario.is_none() ? nullptr : scenario.cast<ScenarioPointer>();
 }
 
-/// Answers that are objects of a class of their own; all others are dicts.
+/// Answers with a class of their own; all others are dicts.
 struct Maker {
   std::string_view name;
   py::object (*ask)(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress);
@@ -164,7 +164,7 @@ void answer(Question& question, const py::object& progress) {
 }
 
 void raise_os_error(const std::system_error& error) {
-  // The message begins with the path.
+  // The message starts with the path.
   std::string path = error.what();
   path.resize(path.rfind(": ") == std::string::npos ? path.size() : path.rfind(": "));
   errno = error.code().value();
@@ -174,7 +174,7 @@ void raise_os_error(const std::system_error& error) {
 
 py::object ask(const std::string& name, const py::object& scenario, const py::dict& keywords,
                const py::object& progress) {
-  const NativeCall call;  // also while values are converted, which runs Python's code
+  const NativeCall call;  // also during the conversion of values, which runs Python code
   for (const Maker& maker : kMakers) {
     if (maker.name == name) return maker.ask(scenario_of(scenario), keywords, progress);
   }

@@ -1,4 +1,4 @@
-// The questions of the library as Python functions: keywords become options, refusals become exceptions.
+// The library's questions as Python functions: keywords become options, errors become exceptions.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,24 +13,25 @@
 
 namespace allot::python {
 
-/// Hands the keywords to the question's options. None leaves the default, or takes a limit away. Invalid
-/// names the option; what the caller does itself is in `skip`.
+/// Passes the keywords to the question's options. None keeps the default, or removes a limit. Invalid names
+/// the option; `skip` is an option that the caller handles.
 void set_options(Question& question, const py::dict& keywords, const std::string& skip = "");
 
-/// Who waits: hands progress to a Python function, or None.
+/// Passes progress to a Python function, or None.
 Attendance attendance_of(const py::object& progress, Attendant& attendant);
 
-/// The answer of the question that `allot NAME` puts, as an object of its class, or as a dict.
+/// The answer to the question of `allot NAME`, as an object of its class, or as a dict.
 py::object ask(const std::string& name, const py::object& scenario, const py::dict& keywords,
                const py::object& progress);
 
-/// The path and the reason, as Python knows them.
+/// The path and the reason, as a Python exception.
 [[noreturn]] void raise_os_error(const std::system_error& error);
 
-/// Has it answered; other Python threads run meanwhile. Raises OSError where a file cannot be written.
+/// Answers the question; other Python threads run in the meantime. Raises OSError if a file cannot be
+/// written.
 void answer(Question& question, const py::object& progress);
 
-// Answers that are objects of a class of their own.
+// Answers with a class of their own.
 py::object ask_solve(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress);
 py::object ask_certify(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress);
 py::object ask_pareto(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress);

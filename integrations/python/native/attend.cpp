@@ -8,7 +8,7 @@
 namespace allot::python {
 namespace {
 
-/// Between two looks at the signals: short for a person, long for a processor.
+/// Time between two checks of signals: short for a person, long for a processor.
 constexpr std::chrono::milliseconds kPatience{50};
 
 }  // namespace
@@ -23,7 +23,7 @@ void Attendant::run_work(const std::function<void()>& work) {
   std::exception_ptr raised;  // in Python
   std::condition_variable ended;
   bool done = false;
-  // With the interpreter lock.
+  // Called with the interpreter lock.
   const auto look_around = [&](const std::function<void()>& message) {
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -55,7 +55,7 @@ void Attendant::run_work(const std::function<void()>& work) {
         look_around(message);
       }
       if (call_.is_forked()) {
-        // The worker stayed in the parent, perhaps with the mutex.
+        // The worker stayed in the parent and may hold the mutex there.
         worker.detach();
         break;
       }

@@ -1,4 +1,5 @@
-// Long work beside a living interpreter: other Python threads run, Ctrl-C works, progress is told.
+// Long work while the interpreter stays responsive: other Python threads run, Ctrl-C works, progress is
+// reported.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,21 +16,21 @@ namespace allot::python {
 
 namespace py = pybind11;
 
-/// Runs work on a thread of its own while the calling thread waits without the interpreter lock. Some twenty
-/// times a second, and at the end, the calling thread takes the lock, lets Python handle signals and hands on
-/// the last message of the work, again where there is no newer one: a sign of life. So Python code runs in
-/// the thread that asked for the work, and nowhere else.
+/// Runs work on a separate thread while the calling thread waits without the interpreter lock. About twenty
+/// times a second, and at the end, the calling thread takes the lock, lets Python handle signals and delivers
+/// the last message of the work, again if there is no newer one, as a sign of life. So Python code runs only
+/// in the thread that called.
 class Attendant {
  public:
-  /// For the work: set as soon as a signal handler or a message raises an exception.
+  /// For the work: set when a signal handler or a message raises an exception.
   const StopFlag& stop() const noexcept { return stop_; }
 
-  /// Called by the work, from any thread and without the interpreter lock. The message is called with the
-  /// lock, by the waiting thread, perhaps several times; a newer message takes its place.
+  /// Called by the work, from any thread and without the interpreter lock. The waiting thread calls the
+  /// message with the lock, perhaps several times; a newer message replaces it.
   void send(std::function<void()> message);
 
-  /// Returns the result of the work, or throws what it threw, or what a signal handler or a message raised;
-  /// RuntimeError when the interpreter ended meanwhile, or in a child that a message forked.
+  /// Returns the result of the work. Throws the exception of the work, of a signal handler or of a message;
+  /// RuntimeError if the interpreter ended in the meantime, or in a child that a message forked.
   template <typename Work>
   auto run(Work work) {
     std::optional<decltype(work())> result;

@@ -12,7 +12,7 @@ namespace {
 
 std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
-/// Makes nodes, knowing where it is.
+/// Makes nodes and keeps track of the present place.
 class TreeReader {
  public:
   explicit TreeReader(std::string root) : root_(std::move(root)) {}
@@ -29,7 +29,7 @@ class TreeReader {
     if (PyUnicode_Check(object)) return make_node(text(place().c_str(), value));
     if (PyList_Check(object) || PyTuple_Check(object)) return read_elements(value);
     if (const std::optional<py::object> items = labelled(value)) return read_table(*items);
-    // NumPy's arrays and numbers, and those of its kin.
+    // NumPy arrays and numbers, and similar types.
     if (py::hasattr(value, "tolist")) {
       const py::object plain = value.attr("tolist")();
       if (!plain.is(value)) return read(plain);
@@ -51,7 +51,7 @@ class TreeReader {
     const long long number = PyLong_AsLongLongAndOverflow(object, &overflows);
     if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (overflows == 0) return make_node(std::int64_t{number});
-    // Out of every range that the readers allow, and told so by them.
+    // Outside of all ranges that the readers allow; they report it.
     const double about = PyLong_AsDouble(object);
     if (PyErr_Occurred() == nullptr) return make_node(about);
     PyErr_Clear();
@@ -82,7 +82,7 @@ class TreeReader {
     return make_node(std::move(table));
   }
 
-  /// As a Diagnostic has it.
+  /// In the format of a Diagnostic.
   std::string place() const {
     std::string text = root_;
     for (const Step& step : path_) {
@@ -127,7 +127,7 @@ std::string shown(py::handle value) {
     PyErr_Clear();
     return "of type " + type_name(value);
   }
-  // ASCII only where Python's own writing cannot be UTF-8.
+  // ASCII only if Python's own text cannot be UTF-8.
   const py::object natural = py::reinterpret_steal<py::object>(PyObject_Repr(value.ptr()));
   Py_ssize_t size = 0;
   const char* bytes = natural ? PyUnicode_AsUTF8AndSize(natural.ptr(), &size) : nullptr;
@@ -176,7 +176,7 @@ bool is_series(py::handle value) {
 std::optional<py::object> labelled(py::handle value) {
   if (is_mapping(value)) return value.attr("items")();
   if (!is_series(value)) return {};
-  // Without labels of its own, a Series counts from 0.
+  // Without labels of its own, a Series has the labels 0, 1, ...
   std::size_t at = 0;
   for (const py::handle label : value.attr("index").attr("tolist")()) {
     if (!PyLong_Check(label.ptr()) || !label.equal(py::int_(at))) return value.attr("items")();
@@ -186,7 +186,7 @@ std::optional<py::object> labelled(py::handle value) {
 }
 
 py::object from_json(const std::string& text) {
-  const NativeCall call;  // Python's code runs
+  const NativeCall call;  // runs Python code
   return py::module_::import("json").attr("loads")(text);
 }
 

@@ -1,4 +1,4 @@
-// Trees and arrays between Python and the library, and the exception for what is wrong.
+// Trees and arrays between Python and the library, and the exception for invalid input.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -24,7 +24,7 @@ namespace py = pybind11;
 
 using ScenarioPointer = std::shared_ptr<Scenario>;
 
-/// What Python sees as allot.InvalidInput, a ValueError that carries all diagnostics.
+/// Becomes allot.InvalidInput in Python, a ValueError with all diagnostics.
 class Invalid : public std::exception {
  public:
   explicit Invalid(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {}
@@ -37,44 +37,44 @@ class Invalid : public std::exception {
 
 [[noreturn]] void raise_invalid(std::vector<Diagnostic> diagnostics);
 [[noreturn]] void raise_invalid(std::string place, std::string message);
-/// Makes the Python exception the current one; for the translator.
+/// Sets the current Python exception; for the translator.
 void set_python_error(const Invalid& invalid);
 
-/// What was read, or Invalid.
+/// The value, or Invalid.
 template <typename Value>
 Value value_or_raise(ReadResult<Value> result) {
   if (!result) raise_invalid(result.diagnostics());
   return std::move(result).value();
 }
 
-/// A value in a message: as Python writes it, cut where it is long.
+/// A value in a message: as Python prints it, shortened if it is long.
 std::string shown(py::handle value);
-/// The text of a library's string, whatever its bytes.
+/// The text of a library string, whatever its bytes.
 py::str to_str(std::string_view text);
 
-/// A node of a document that is still to be made.
+/// A node of a document in progress.
 Node make_node(Node::Content content);
 
-/// A tree of mappings, sequences, arrays, strings and numbers as a document. A masked entry of an array is a
-/// null, a pandas Series with labels a table. Invalid for anything else, with its place.
+/// A tree of mappings, sequences, arrays, strings and numbers as a document. A masked entry of an array
+/// becomes null, a labelled pandas Series a table. Invalid for anything else, with its place.
 Document to_document(py::handle value);
-/// The same as a part of one; `place` names it in problems.
+/// The same as a part of a document; `place` names it in problems.
 Node to_node(py::handle value, const std::string& place);
 
-/// What has labels: pairs of label and value of a mapping or of a pandas Series; nothing for all others.
+/// Pairs of label and value of a mapping or a labelled pandas Series; absent for everything else.
 std::optional<py::object> labelled(py::handle value);
 bool is_mapping(py::handle value);
-/// A pandas Series, or what has its attributes.
+/// A pandas Series, or an object with its attributes.
 bool is_series(py::handle value);
-/// A pandas frame, or what has its attributes.
+/// A pandas frame, or an object with its attributes.
 bool is_frame(py::handle value);
-/// NumPy's array itself, not a subclass, which may mean more than its numbers.
+/// A NumPy array itself, not a subclass, which may have another meaning.
 bool is_plain_array(py::handle value);
 
-/// The text of one of the library's JSON writers, as Python's own json module reads it.
+/// The text of one of the library's JSON writers, parsed by Python's json module.
 py::object from_json(const std::string& text);
 
-/// Nobody should take a copy for the thing itself: what is handed out cannot be written to.
+/// Results are copies: they are read-only, so that nobody expects a change to have an effect.
 template <typename Value>
 py::array_t<Value> read_only(py::array_t<Value> array) {
   py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
@@ -93,7 +93,7 @@ py::tuple to_names(const auto& entries) {
   return names;
 }
 
-/// Python's index, which may count from the end.
+/// A Python index, which may count from the end.
 template <typename Value>
 const Value& element(const std::vector<Value>& values, py::handle index) {
   const Py_ssize_t given = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
@@ -104,7 +104,7 @@ const Value& element(const std::vector<Value>& values, py::handle index) {
   return values[static_cast<std::size_t>(at)];
 }
 
-/// Invalid where the work varies over time, which `function` does not take.
+/// Throws Invalid if the work varies over time, which `function` does not support.
 void require_constant_work(const Scenario& scenario, const std::string& function);
 
 }  // namespace allot::python

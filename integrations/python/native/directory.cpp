@@ -91,7 +91,7 @@ namespace {
 
 Node zeros(std::size_t size) { return make_node(Node::Array(size, make_node(0.0))); }
 
-/// The entries of a row where they belong.
+/// The entries of a row, moved to their columns.
 Node arranged(Node row, const std::vector<std::size_t>& columns, std::size_t size) {
   auto* const entries = std::get_if<Node::Array>(&row.content);
   if (entries == nullptr || entries->size() != columns.size()) return row;

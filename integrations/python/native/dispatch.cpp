@@ -166,7 +166,7 @@ void bind_plan(py::module_& module) {
 
 using DispatcherClass = py::class_<LiveDispatcher, std::shared_ptr<LiveDispatcher>>;
 
-/// Where tasks go, and how they end.
+/// Placing and ending tasks.
 void add_placing(DispatcherClass& bound) {
   add_method(bound, "place(self, task)", &LiveDispatcher::place,
              "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
@@ -188,7 +188,7 @@ void add_placing(DispatcherClass& bound) {
              "Whether tasks of the type may be sent there now.", py::arg("task"), py::arg("resource"));
 }
 
-/// What is there, and what is asked of it.
+/// Changes of the system and of the demands on it.
 void add_changes(DispatcherClass& bound) {
   add_method(bound, "set_counts(self, counts)", &LiveDispatcher::set_counts,
              "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
@@ -222,7 +222,7 @@ void add_changes(DispatcherClass& bound) {
       py::arg("task"), py::arg("resource"), py::arg("seconds"));
 }
 
-/// What is held to, and what is known.
+/// Plans and estimates.
 void add_plans(DispatcherClass& bound) {
   add_method(bound, "plan(self)", &LiveDispatcher::plan, "The latest plan, an allot.Plan.");
   add_method(bound, "estimate(self, task, resource)", &LiveDispatcher::estimate,

@@ -1,4 +1,4 @@
-// What Python's executor stands on.
+// The native part of Python's executor.
 #include <pybind11/stl.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ std::unique_ptr<LiveFeed> make_feed(const ScenarioPointer& scenario, const py::o
                                     const py::object& policy, const py::object& objective,
                                     const py::object& exploration, const py::object& room,
                                     const py::object& trace_tasks, const py::object& seed) {
-  constexpr double kWorth = 10;  // completions that a rate counts like which is told beforehand
+  constexpr double kWorth = 10;  // weight of a rate known beforehand, in completions
   const System& given = scenario->system;
   std::vector<RatePrior> priors =
       priors_of(rates, Directory(given.tasks()), Directory(given.resources()), kWorth);

@@ -17,7 +17,7 @@ namespace {
 /// How long the end of the interpreter waits for work that was asked to stop.
 constexpr std::chrono::seconds kExitPatience{10};
 
-/// Of the process. Never destroyed: threads may outlive everything else.
+/// Global state of the process. Never destroyed: threads may outlive everything else.
 struct Work {
   std::mutex mutex;
   std::condition_variable less;
@@ -25,7 +25,7 @@ struct Work {
   std::vector<StopFlag*> flags;
   std::vector<EndedInTime*> ended_in_time;
   std::atomic<bool> ending{false};
-  std::atomic<bool> over{false};  ///< nobody is waited for any more
+  std::atomic<bool> over{false};  ///< nothing is waited for any more
 };
 
 Work& work() {
@@ -39,18 +39,20 @@ void take_out(std::vector<Value>& values, Value value) {
   if (it != values.end()) values.erase(it);
 }
 
-/// No thread is let back into an interpreter that has ended: it would be ended in the midst of native code,
-/// which aborts the process.
+/// A thread must not return into an interpreter that has ended: it would be ended in the middle of native
+/// code, which aborts the process.
 void stay_out_if_over() {
   while (work().over.load(std::memory_order_acquire)) ::pause();
 }
 
-// A fork copies the mutex as it is: it is held meanwhile, so that it is free in both.
+// A fork copies the mutex in its present state: it is held during the fork, so that it is free in both
+// processes.
 void before_fork() { work().mutex.lock(); }
 void after_fork_in_parent() { work().mutex.unlock(); }
 void after_fork_in_child() {
   Work& all = work();
-  // Whoever was at work is not here; the thread that forked may be, and does not count twice (NativeCall).
+  // The other threads are not in the child. The thread that forked may be in a call, which is not counted
+  // twice (NativeCall).
   all.under_way = 0;
   all.flags.clear();
   all.ended_in_time.clear();
@@ -116,7 +118,7 @@ EndedInTime::~EndedInTime() {
   take_out(work().ended_in_time, this);
 }
 
-/// Called by atexit: Python still runs, other threads of it too.
+/// Called by atexit: Python and its other threads still run.
 void end_all() {
   Work& all = work();
   bool ended = false;
@@ -128,7 +130,7 @@ void end_all() {
     ended = all.less.wait_for(lock, kExitPatience, [&] { return all.under_way == 0; });
     all.over = !ended;
   }
-  // Whoever uses one of them without giving the lock away cannot be at it now.
+  // Threads that use such an object without releasing the lock cannot be in a call now.
   std::vector<std::shared_ptr<void>> last;
   if (ended) {
     std::unique_lock lock(all.mutex);

@@ -1,9 +1,9 @@
-// Native work at the two moments when an interpreter is not what it was: at its end, when threads that want
-// it back are ended where they stand, and after a fork, when all threads but one are gone.
+// Native work in two special situations: at the end of the interpreter, when threads that request its lock
+// are ended on the spot, and after a fork, when only one thread is left.
 //
-// At the end (an atexit function): no new work begins, work under way is asked to stop and waited for, and
+// At the end (an atexit function): no new work begins, current work is asked to stop and waited for, and
 // dispatchers end their planners. So nothing of this module runs when Python ends its threads. After a fork:
-// whatever waits for a thread that the child does not have raises an exception instead.
+// a call that would wait for a thread that the child does not have raises an exception.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,18 +16,18 @@
 
 namespace allot::python {
 
-/// Work under way. The constructor throws RuntimeError when the interpreter is ending.
+/// Work in progress. The constructor throws RuntimeError if the interpreter is ending.
 class NativeCall {
  public:
-  /// `stop`: set when the interpreter ends; may be null for what does not take long.
+  /// `stop`: set when the interpreter ends; may be null for short work.
   explicit NativeCall(StopFlag* stop = nullptr);
   NativeCall(const NativeCall&) = delete;
   NativeCall& operator=(const NativeCall&) = delete;
   ~NativeCall();
 
-  /// Throws RuntimeError when it was the interpreter's end that stopped the work.
+  /// Throws RuntimeError if the work was stopped by the end of the interpreter.
   void check_ending() const;
-  /// Whether this is another process than the one that the work began in.
+  /// Whether this is another process than the one in which the work began.
   bool is_forked() const noexcept { return ::getpid() != process_; }
 
  private:
@@ -35,8 +35,8 @@ class NativeCall {
   pid_t process_;
 };
 
-/// The interpreter lock, given away for as long as this lives. Where the interpreter does not wait any
-/// longer, the thread does not come back: it sleeps until the process is gone.
+/// Releases the interpreter lock during its life. If the interpreter no longer waits, the thread does not
+/// continue: it sleeps until the process ends.
 class Unlocked {
  public:
   Unlocked();
@@ -49,7 +49,7 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-/// Within Unlocked: the lock taken back for a moment.
+/// Inside Unlocked: takes the lock back for a moment.
 class Relocked {
  public:
   Relocked();
@@ -61,8 +61,8 @@ class Relocked {
   PyGILState_STATE state_;
 };
 
-/// Something with threads of its own: `give_up` is called at the interpreter's end, with the lock, unless
-/// this has gone before; what it returns is destroyed without the lock.
+/// An object with its own threads: `give_up` is called at the interpreter's end, with the lock, unless this
+/// was destroyed before; its result is destroyed without the lock.
 class EndedInTime {
  public:
   explicit EndedInTime(std::function<std::shared_ptr<void>()> give_up);
@@ -75,9 +75,9 @@ class EndedInTime {
   std::function<std::shared_ptr<void>()> give_up_;
 };
 
-/// What a child is told that uses something of its parent's.
+/// The error in a child that uses an object of its parent.
 [[noreturn]] void raise_forked(const char* what, const char* advice);
-/// And a thread, when the interpreter is ending.
+/// The error in a thread when the interpreter is ending.
 [[noreturn]] void raise_ending();
 
 void bind_lifetime(pybind11::module_& module);

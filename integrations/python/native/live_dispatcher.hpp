@@ -1,4 +1,4 @@
-// What Python has of a live dispatcher: its calls, its tickets, and what it is told of rates.
+// A live dispatcher for Python: its methods, its tickets, and its rates.
 #pragma once
 
 #include <pybind11/stl.h>
@@ -27,16 +27,16 @@
 
 namespace allot::python {
 
-/// Who may be meant by a name. Each dispatcher has one of its own, by which it knows its tickets.
+/// The names that a caller may use. Each dispatcher has its own, by which it recognises its tickets.
 struct Directories {
   explicit Directories(const System& system)
       : tasks(system.tasks()), resources(system.resources()), capacities(system.capacities()) {}
   Directory tasks;
   Directory resources;
-  Directory capacities;  ///< that are no servers
+  Directory capacities;  ///< without those that stand for servers
 };
 
-/// A ticket that is given back once and to the dispatcher it is from.
+/// A ticket that is given back once, to its own dispatcher.
 struct LiveTicket {
   std::shared_ptr<const Directories> from;
   Ticket ticket;
@@ -56,7 +56,7 @@ inline std::chrono::milliseconds milliseconds(const char* option, py::handle val
   return std::chrono::milliseconds(std::llround(1e3 * seconds));
 }
 
-/// A named tuple of the package. That runs Python's code, in the midst of which no thread may be ended.
+/// A named tuple of the package. Runs Python code, during which no thread may be ended.
 template <typename... Values>
 py::object record(const char* kind, Values&&... values) {
   const NativeCall call;
@@ -68,8 +68,8 @@ inline const char* word(Breaker breaker) {
   return kWords[static_cast<std::size_t>(breaker)];
 }
 
-/// What Python has of a dispatcher. Whatever may wait or solves runs without the interpreter lock; the
-/// planner's thread never wants it. Additions keep it, so that names and dispatcher grow together.
+/// A dispatcher for Python. Calls that may wait or solve run without the interpreter lock; the planner's
+/// thread never needs it. Additions keep the lock, so that names and dispatcher grow together.
 class LiveDispatcher {
  public:
   LiveDispatcher(const System& system, std::vector<RatePrior> priors, double worth, DispatcherOptions options)
@@ -77,7 +77,7 @@ class LiveDispatcher {
         worth_(worth),
         process_(getpid()),
         random_(options.seed) {
-    // The first plan may take long, and its maker may change his mind.
+    // The first plan may take long, and the caller may interrupt it.
     Attendant attendant;
     options.policy_options.solve.flag = &attendant.stop();
     options.capacities = system.capacities();
@@ -87,7 +87,7 @@ class LiveDispatcher {
     });
   }
 
-  /// Of somebody else, such as a feed, which has the same names.
+  /// The dispatcher of another object, such as a feed, with the same names.
   LiveDispatcher(std::shared_ptr<Directories> directories, std::shared_ptr<Dispatcher> dispatcher,
                  double worth, std::uint64_t seed)
       : directories_(std::move(directories)),
@@ -97,17 +97,17 @@ class LiveDispatcher {
         dispatcher_(std::move(dispatcher)) {}
 
   ~LiveDispatcher() {
-    // A fork has no planner to wait for, and perhaps its locks.
+    // After a fork there is no planner to wait for, and its locks may be held.
     if (getpid() != process_) {
       static_cast<void>(new std::shared_ptr<Dispatcher>(std::move(dispatcher_)));
       return;
     }
     if (!dispatcher_) return;               // closed, or ended with the interpreter
-    const py::gil_scoped_release released;  // of the thread that ends the interpreter, if it is ending
+    const py::gil_scoped_release released;  // if the interpreter is ending, by the thread that ends it
     dispatcher_.reset();
   }
 
-  /// Ends the planner once no other thread is in a call; calls after it raise RuntimeError. Again: nothing.
+  /// Ends the planner once no other thread is in a call; later calls raise RuntimeError. May be called again.
   void close() {
     if (getpid() != process_ || !dispatcher_) return;
     is_closed_ = true;
@@ -132,9 +132,9 @@ class LiveDispatcher {
     return LiveTicket{directories_, *ticket, now};
   }
 
-  /// Where a function of the state and the task type says; None when it can go nowhere now. The function is
-  /// shown the rates that the latest plan knows, and as work that is left what is expected of it. The caller
-  /// lets one thread in at a time, for the sake of the function's memory.
+  /// Places a task with a function of the state and the task type; None if it cannot go anywhere now. The
+  /// function sees the rates of the latest plan, and the expected work as remaining work. The caller admits
+  /// one thread at a time, because of the function's memory.
   std::optional<LiveTicket> place_by(const py::object& function, py::handle task) {
     const TaskType i = type(task);
     const Clock::time_point now = Clock::now();
@@ -143,8 +143,8 @@ class LiveDispatcher {
       return LiveTicket{directories_, *trial, now};
     const LivePlan latest = plan();
     const System& system = latest.plan->system;
-    // A type that the plan does not know yet goes where the dispatcher says, and so does one that must
-    // leave the place that was chosen for it.
+    // A type that the plan does not know yet is placed by the dispatcher, and so is a task that must leave
+    // the place that was chosen for it.
     if (index(i) >= system.type_count() || system.resources_for(i).empty()) return place(task);
     const std::vector<Count> in_flight = dispatcher->statistics().in_flight;
     std::vector<Count> counts;
@@ -190,7 +190,7 @@ class LiveDispatcher {
     return live()->allows(type(task), this->resource(resource));
   }
 
-  // ---- what changes
+  // ---- changes
 
   void set_counts(const py::object& counts) {
     const std::vector<std::pair<std::size_t, py::object>> values =
@@ -226,7 +226,7 @@ class LiveDispatcher {
     directories_->resources.add(added.name);
   }
 
-  /// Sets what a caller gives by the keys of the table of fields. None: not given.
+  /// Sets the values that a caller gives, by the keys of the table of fields. None: not given.
   template <typename Owner>
   void set_fields(std::span<const Field<Owner>> fields, const py::dict& given, Owner& owner) const {
     for (const auto& [key, value] : given) {
@@ -277,7 +277,7 @@ class LiveDispatcher {
     return directories_->resources.values(option, py::reinterpret_borrow<py::object>(value), false);
   }
 
-  /// {resource: {capacity: amount}}, where the name of a resource stands for its servers.
+  /// {resource: {capacity: amount}}; the name of a resource stands for its servers.
   std::vector<Need> needs_from(const char* option, py::handle value) const {
     Directory capacities;  // in the order in which they are numbered
     for (const Directory* const named : {&directories_->resources, &directories_->capacities}) {
@@ -324,7 +324,7 @@ class LiveDispatcher {
     live()->report_running(i, j, busy);
   }
 
-  // ---- what is known
+  // ---- reports
 
   LivePlan plan() const {
     const Unlocked released;
@@ -410,7 +410,7 @@ class LiveDispatcher {
   }
 
  private:
-  /// Throws RuntimeError where there is none: in a fork, once closed, and at the interpreter's end.
+  /// Throws RuntimeError if there is none: in a fork, once closed, and at the interpreter's end.
   std::shared_ptr<Dispatcher> live() const {
     if (getpid() != process_) raise_forked("this dispatcher", "make a new one in the child");
     if (is_closed_) throw std::runtime_error("this dispatcher is closed");
@@ -438,7 +438,7 @@ class LiveDispatcher {
   std::shared_ptr<Directories> directories_;
   double worth_;
   pid_t process_;
-  std::vector<std::uint32_t> memory_;  ///< of a policy that is a function
+  std::vector<std::uint32_t> memory_;  ///< for a policy that is a function
   RandomStream random_;
   std::shared_ptr<Dispatcher> dispatcher_;
   bool is_closed_ = false;

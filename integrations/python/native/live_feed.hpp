@@ -1,5 +1,5 @@
-// Under Python's executor: tasks that are Python objects, and servers that are Python threads. What runs
-// where is decided in the library; threads that have nothing to do wait without the interpreter lock.
+// The base of Python's executor: tasks are Python objects, and servers are Python threads. The library
+// decides what runs where; idle threads wait without the interpreter lock.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -23,14 +23,14 @@
 
 namespace allot::python {
 
-/// A task and what its host knows it by.
+/// A task and its Python object.
 struct FeedItem : FeedTask {
   PyObject* work = nullptr;  ///< owned
 };
 
-/// The feed with a mailbox for each server. It never touches a Python object: it may be used, and ended,
-/// without the interpreter lock. A thread of its own looks when a plan may have changed what idle servers
-/// are to do.
+/// The feed, with a mailbox for each server. It never touches a Python object: it may be used and destroyed
+/// without the interpreter lock. A separate thread checks when a plan may have changed what idle servers
+/// should do.
 class ServerRoom {
  public:
   ServerRoom(const System& system, std::vector<RatePrior> priors, FeedOptions options)
@@ -68,11 +68,11 @@ class ServerRoom {
     alert();
   }
 
-  /// The server's turn has ended after so many seconds; what it runs next, if that is known at once.
+  /// The server's turn has ended after `seconds`. Returns its next task if that is known at once.
   FeedItem* end(std::size_t server, double seconds, bool failed) {
     Server& own = servers_[server];
     const TaskFeed::Turn turn = *own.turn;
-    own.turn.reset();  // nobody hands it another one before `ended`
+    own.turn.reset();  // it gets no other turn before `ended`
     feed_.ended(turn, seconds, failed ? 1 : 0, Clock::now(), 1,
                 [this](const TaskFeed::Turn& next) { hand(next); });
     alert();
@@ -80,7 +80,7 @@ class ServerRoom {
     return own.turn ? static_cast<FeedItem*>(own.turn->first) : nullptr;
   }
 
-  /// Waits until the server has something to run; null: there will be nothing any more.
+  /// Waits until the server has a task; null: there will be no more tasks.
   FeedItem* await(std::size_t server) {
     Server& own = servers_[server];
     std::unique_lock lock(own.mutex);
@@ -88,12 +88,12 @@ class ServerRoom {
     return own.turn ? static_cast<FeedItem*>(own.turn->first) : nullptr;
   }
 
-  /// No more tasks will be put: servers end when nothing waits.
+  /// No more tasks will be put: servers end when no task waits.
   void close() {
     is_closed_ = true;
     wake_all();
   }
-  /// The tasks that wait, as a chain.
+  /// The waiting tasks, as a chain.
   FeedTask* cancel_waiting() {
     FeedTask* const chain = feed_.cancel_waiting();
     for (const WaitingTask* task = chain; task != nullptr; task = task->next) waiting_.fetch_sub(1);
@@ -125,7 +125,7 @@ class ServerRoom {
     }
   }
 
-  /// Tasks wait although servers are free: somebody has to look again.
+  /// Tasks wait although servers are free: wakes the thread that looks again.
   void alert() {
     if (waiting() == 0 || feed_.free_servers() == 0 || !is_asleep_.load()) return;
     {
@@ -152,7 +152,7 @@ class ServerRoom {
   }
 
   TaskFeed feed_;
-  std::vector<std::size_t> first_;  ///< server of each resource
+  std::vector<std::size_t> first_;  ///< first server of each resource
   std::deque<Server> servers_;
   std::atomic<std::int64_t> waiting_{0};
   std::atomic<bool> is_closed_{false};
@@ -163,7 +163,7 @@ class ServerRoom {
   std::thread watch_;
 };
 
-/// What Python has of it. All but `close` and the destructor with the interpreter lock.
+/// The feed for Python. All methods except `close` and the destructor need the interpreter lock.
 class LiveFeed {
  public:
   LiveFeed(const System& system, std::vector<RatePrior> priors, double worth, FeedOptions options)
@@ -213,8 +213,8 @@ class LiveFeed {
     servers->put(*item, task_type(kind));
   }
 
-  /// For the thread of a server: ends what it had, if anything, and returns what it runs next, waiting for
-  /// it; None: there will be nothing any more. `seconds`: how long that ran, NaN if it did not.
+  /// For the thread of a server: ends its previous task, if any, and returns its next one; waits for it.
+  /// None: there will be no more tasks. `seconds`: run time of the previous task, NaN if it did not run.
   py::object next(std::size_t server, double seconds, bool failed) {
     const std::shared_ptr<ServerRoom> servers = room();
     FeedItem* item = nullptr;
@@ -231,7 +231,7 @@ class LiveFeed {
     return py::reinterpret_steal<py::object>(std::exchange(item->work, nullptr));
   }
 
-  /// What waits and will not run, in the order in which it came.
+  /// The waiting tasks, which will not run, in order of arrival.
   py::list cancel_waiting() {
     py::list works;
     FeedTask* chain = room()->cancel_waiting();
@@ -284,7 +284,7 @@ class LiveFeed {
   pid_t process_;
   std::shared_ptr<ServerRoom> room_;
   std::shared_ptr<LiveDispatcher> dispatcher_;
-  std::vector<FeedItem*> items_;  ///< that each server runs
+  std::vector<FeedItem*> items_;  ///< the task that each server runs
   EndedInTime ended_in_time_{[this] { return std::shared_ptr<void>(std::move(room_)); }};
 };
 

@@ -1,5 +1,5 @@
-// allot._native: the library as Python objects. What is pleasant rather than necessary (tables, plots,
-// defaults) is Python, in the package around it.
+// allot._native: the library as Python objects. Conveniences (tables, plots, defaults) are written in Python,
+// in the package around it.
 #include "integrations/python/native/module.hpp"
 
 #include <string>
@@ -34,7 +34,7 @@ PYBIND11_MODULE(_native, module) {
   using namespace allot::python;
   module.doc() = "The native part of allot. Use the package: import allot.";
   py::register_exception_translator(&translate);
-  // Signatures are written by hand, as `inspect` reads them.
+  // Signatures are written by hand, in the form that `inspect` reads.
   py::options options;
   options.disable_function_signatures();
   module.def("version", &allot::version);

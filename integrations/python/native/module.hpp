@@ -1,4 +1,4 @@
-// The parts that the native module is made of, one file each, and what its classes share.
+// The parts of the native module, one file each, and helpers for its classes.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -18,11 +18,10 @@ void bind_dispatch(pybind11::module_& module);
 void bind_executor(pybind11::module_& module);
 void bind_service_order(pybind11::module_& module);
 
-/// Instead of memory for an object that was made without its constructor: pybind11 would take any bytes.
+/// Refuses memory for an object that is made without its constructor: pybind11 would accept any bytes.
 [[noreturn]] void* refuse_memory(std::size_t size);
 
-/// A class is known to users by the package, not by the native module inside it; and it has no object that
-/// nobody has initialised.
+/// Makes a class appear in the package, not in the native module, and prevents uninitialised objects of it.
 template <typename Class>
 Class& in_package(Class& bound) {
   bound.attr("__module__") = "allot";
@@ -31,7 +30,7 @@ Class& in_package(Class& bound) {
   return bound;
 }
 
-/// The documentation of a function with its signature in the form that `inspect` reads: "f(self, x=1)".
+/// The documentation of a function, with its signature in the form that `inspect` reads: "f(self, x=1)".
 inline std::string signed_doc(const char* signature, const char* text) {
   return std::string(signature) + "\n--\n\n" + text;
 }
@@ -44,7 +43,7 @@ void add_method(Class& bound, const std::string& signature, Function&& function,
             signed_doc(signature.c_str(), doc.c_str()).c_str());
 }
 
-/// `to_dict` and `to_json` from a writer of the command, which is `allot NAME`.
+/// `to_dict` and `to_json` from the writer of the command `allot NAME`.
 template <typename Class, typename Text>
 void add_json(Class& bound, const char* command, Text text, pybind11::object (*parsed)(const std::string&)) {
   using Result = typename Class::type;

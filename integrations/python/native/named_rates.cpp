@@ -16,7 +16,7 @@ py::list names_of(const py::object& labels) {
   return names;
 }
 
-/// Whether a frame has no labels of its own, but counts from 0.
+/// Whether a frame has no labels of its own, but numbers from 0.
 bool counts_from_zero(const py::object& labels) {
   std::size_t at = 0;
   for (const py::handle label : labels) {
@@ -25,7 +25,7 @@ bool counts_from_zero(const py::object& labels) {
   return true;
 }
 
-/// The rows or columns of a frame in the order of the names that were given, where these are its own.
+/// The rows or columns of a frame in the order of the given names, if these are its own.
 py::object in_order(const py::object& frame, const char* axis, const py::list& own, const py::object& given) {
   if (given.is_none() || !py::isinstance<py::iterable>(given)) return frame;
   const py::list wanted(given);
@@ -51,7 +51,7 @@ py::object named_rates(const py::object& rates, py::object& tasks, py::object& r
   if (!is_mapping(rates)) return rates;
   const py::dict by_task = py::module_::import("builtins").attr("dict")(rates);
   if (tasks.is_none()) tasks = names_of(by_task);
-  if (resources.is_none()) {  // in the order in which they come up
+  if (resources.is_none()) {  // in order of appearance
     const py::dict seen;
     for (const auto& [task, row] : by_task) {
       if (!is_mapping(row)) raise_invalid("rates", "of " + shown(task) + " must be a dict by resource");

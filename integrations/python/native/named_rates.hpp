@@ -5,8 +5,8 @@
 
 namespace allot::python {
 
-/// The matrix of what was given as rates. The names that it brings along go into `tasks` and `resources`,
-/// where these are None; else it is arranged by them.
+/// The matrix of the given rates. Its labels are stored in `tasks` and `resources` if these are None;
+/// otherwise it is arranged by them.
 pybind11::object named_rates(const pybind11::object& rates, pybind11::object& tasks,
                              pybind11::object& resources);
 

@@ -10,7 +10,8 @@
 namespace allot::python {
 namespace {
 
-/// The file that a path names, the content of one, or a document of the matrix that the value is or holds.
+/// The document of a file that a path names, of the content of a file, or of a matrix given directly or
+/// inside a result.
 Document document_of(const char* option, const char* key, const py::object& value, const System& system) {
   if (is_path(value)) return value_or_raise(read_document(readable_path(option, value)));
   if (is_mapping(value) && value.contains(key)) return to_document(value);
@@ -24,7 +25,7 @@ Document document_of(const char* option, const char* key, const py::object& valu
   return {FileFormat::kJson, "", make_node(std::move(root))};
 }
 
-/// What was read; problems are told under the name of the option.
+/// The value; problems are reported under the name of the option.
 template <typename Value>
 Value named(std::string_view option, std::string_view key, ReadResult<Value> result) {
   if (result || option == key) return value_or_raise(std::move(result));

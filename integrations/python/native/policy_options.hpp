@@ -1,4 +1,4 @@
-// What policies take besides a scenario, from Python's values.
+// The options of policies, from Python's values.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,10 +11,10 @@
 
 namespace allot::python {
 
-/// An assignment from a matrix, a frame, a dict or a result that holds one, or a JSON file: of all threads,
-/// each where it can run. Invalid, naming the option, otherwise.
+/// An assignment from a matrix, a frame, a dict, a result that contains one, or a JSON file. It must place
+/// all threads, each where it can run. Invalid, naming the option, otherwise.
 Assignment assignment_from(const char* option, const py::object& value, const System& system);
-/// The same where any number of threads may be placed.
+/// The same for any number of placed threads.
 Assignment pattern_from(const char* option, const py::object& value, const System& system);
 
 /// The probability of each resource for each type, row-major, from the same kinds of values.

@@ -11,7 +11,7 @@
 namespace allot::python {
 namespace {
 
-/// Decisions between two looks at the signals, for functions that are not Python bytecode themselves.
+/// Decisions between two checks of signals, for functions that are not Python bytecode themselves.
 constexpr std::uint32_t kDecisions = 4096;
 
 std::size_t size_attribute(const py::object& function, const char* name) {
@@ -23,8 +23,8 @@ bool flag_attribute(const py::object& function, const char* name) {
   return py::hasattr(function, name) && flag(name, function.attr(name));
 }
 
-/// The name of a policy function: its attribute `policy_name`, its own name, that of the function that a
-/// functools.partial is of, or that of its class.
+/// The name of a policy function: its attribute `policy_name`, its own name, the name of the function in a
+/// functools.partial, or the name of its class.
 std::string policy_name(const py::object& function) {
   for (const char* attribute : {"policy_name", "__name__"}) {
     if (py::hasattr(function, attribute)) return text("policy", py::str(function.attr(attribute)));
@@ -34,7 +34,7 @@ std::string policy_name(const py::object& function) {
   return text("policy", py::str(py::type::of(function).attr("__name__")));
 }
 
-/// What a mark of `allot.policy` is on, or the function itself.
+/// The function inside a mark of `allot.policy`, or the function itself.
 py::object called(const py::object& function) {
   if (!py::hasattr(function, "policy_function")) return function;
   return function.attr("policy_function");
@@ -98,8 +98,8 @@ double PolicyState::random() {
   return random_->uniform();
 }
 
-/// What a decision of Python may stand for: the index or the name of one of `named`; past the end for
-/// anything else. Raises where it is neither number nor text.
+/// The meaning of a Python decision: the index or the name of one of `named`; past the end for anything else.
+/// Raises if it is neither a number nor text.
 template <typename Named>
 std::size_t chosen_of(const py::object& answer, const std::vector<Named>& named, const char* what) {
   if (PyLong_Check(answer.ptr()) || PyIndex_Check(answer.ptr()) != 0) {
@@ -124,7 +124,7 @@ void look_around() {
   const Unlocked others;
 }
 
-/// Asks the function of its host which type a free server takes from.
+/// Asks the Python function which type a free server takes.
 class PythonBinding final : public LateBinding {
  public:
   PythonBinding(PythonHost& host, std::size_t memory_size)
@@ -163,7 +163,7 @@ class PythonBinding final : public LateBinding {
   std::uint32_t decisions_ = 0;
 };
 
-/// Asks the function of its host for every decision.
+/// Asks the Python function for every decision.
 class PythonPolicy final : public Policy {
  public:
   PythonPolicy(PythonHost& host, const PolicyState::Wants& wants)
@@ -276,7 +276,7 @@ std::vector<ChosenPolicy> chosen_policies(const py::object& values) {
     }
     chosen.push_back(std::move(policy));
   }
-  std::set<std::string> taken;  // by the built-in ones first
+  std::set<std::string> taken;  // first by the built-in ones
   for (const ChosenPolicy& policy : chosen) {
     if (policy.builtin != nullptr) taken.insert(policy.name);
   }

@@ -17,8 +17,8 @@
 
 namespace allot::python {
 
-/// What the function is given: a copy of the situation, in arrays that Python owns, so that keeping one is
-/// harmless. They are the same arrays in every call.
+/// The argument of the function: a copy of the situation in arrays that Python owns, so that keeping one does
+/// no harm. Every call uses the same arrays.
 class PolicyState {
  public:
   struct Wants {
@@ -30,14 +30,14 @@ class PolicyState {
   PolicyState(ScenarioPointer scenario, const Wants& wants);
 
   void update(const Situation& situation, PolicyMemory memory, RandomStream& random);
-  /// Takes what the function remembers, and ends its right to draw.
+  /// Stores the function's memory, and ends its right to draw random numbers.
   void finish(PolicyMemory memory);
 
   const ScenarioPointer& scenario() const noexcept { return scenario_; }
   const py::array_t<double>& rates() const noexcept { return rates_; }
   const py::array_t<Count>& counts() const noexcept { return counts_; }
   const py::array_t<Count>& totals() const noexcept { return totals_; }
-  /// AttributeError for a policy that has not asked for it.
+  /// AttributeError if the policy has not requested it.
   const py::object& remaining() const { return asked_for(remaining_, "remaining", "looks_at_sizes"); }
   const py::object& waiting() const { return asked_for(waiting_, "waiting", "binds_late"); }
   double now() const noexcept { return now_; }
@@ -65,17 +65,17 @@ class PolicyState {
   RandomStream* random_ = nullptr;
 };
 
-/// A policy that a caller has chosen: a built-in one, or a function of the state and the task type.
+/// The policy that a caller has chosen: a built-in one, or a function of the state and the task type.
 struct ChosenPolicy {
   std::string name;
   const PolicyInfo* builtin = nullptr;  ///< null for a function
   py::object function;
 };
 
-/// What a name or a function stands for; Invalid, naming the option, for anything else.
+/// The policy for a name or a function; Invalid, naming the option, for anything else.
 ChosenPolicy chosen_policy(const char* option, const py::object& value);
 
-/// Hands the keywords to a question about one policy. Where that is a function, the caller hosts it.
+/// Passes the keywords to a question about one policy. If it is a function, the caller hosts it.
 template <typename Class>
 ChosenPolicy set_policy_options(Class& question, const ScenarioPointer& scenario, const py::dict& keywords) {
   question.scenario = scenario;
@@ -84,32 +84,32 @@ ChosenPolicy set_policy_options(Class& question, const ScenarioPointer& scenario
   question.policy.builtin = chosen.builtin;
   return chosen;
 }
-/// The same for a list of them, none twice. Functions of the same name are numbered.
+/// The same for a list of different policies. Functions with the same name are numbered.
 std::vector<ChosenPolicy> chosen_policies(const py::object& values);
 
-/// Serves the calls of one simulation or analysis with a Python function. The interpreter lock stays with the
-/// calling thread, as nearly all of the time is spent in Python; other Python threads get their turns there.
-/// Not thread-safe: the host must use one thread.
+/// Runs a Python function for the calls of one simulation or analysis. The calling thread keeps the
+/// interpreter lock, because most of the time is spent in Python; other Python threads get their turns there.
+/// Not thread-safe: the simulation must use one thread.
 class PythonHost {
  public:
   /// `may_draw`: whether the function may ask for random numbers.
   PythonHost(py::object function, std::string name, ScenarioPointer scenario, bool may_draw = true);
 
-  /// Valid as long as this is.
+  /// Valid during the life of this object.
   NamedPolicy policy();
-  /// For the host's stop limits: set once the function has raised an exception.
+  /// For the stop limits of the simulation: set once the function has raised an exception.
   const StopFlag& stop() const noexcept { return stop_; }
-  /// Calls Python from the work; after an exception, nothing.
+  /// Calls Python from the work; after an exception, does nothing.
   void guarded(const std::function<void()>& call) noexcept;
-  /// Throws what was raised meanwhile, if anything was.
+  /// Throws the exception that was raised in the meantime, if any.
   void rethrow() const;
 
  private:
   friend class PythonPolicy;
   friend class PythonBinding;
 
-  py::object function_;  ///< as given, with what it says about itself
-  py::object called_;    ///< what is behind it
+  py::object function_;  ///< as given, with its attributes
+  py::object called_;    ///< the function to call
   std::string name_;
   ScenarioPointer scenario_;
   bool may_draw_;
@@ -118,8 +118,8 @@ class PythonHost {
   std::exception_ptr raised_;
 };
 
-/// One decision for a live host; throws what the function raised. `memory` is made as large as the function
-/// wants it. Invalid for a function that binds late.
+/// One decision for a live dispatcher; throws the exception of the function. `memory` gets the size that the
+/// function requests. Invalid for a function that binds late.
 ResourceId decide(const py::object& function, const ScenarioPointer& scenario, TaskType i,
                   const Situation& situation, std::vector<std::uint32_t>& memory, RandomStream& random);
 

@@ -1,4 +1,4 @@
-// What Python tells of rates beforehand.
+// Rates that a Python caller knows beforehand.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline double worth_of(py::handle value) {
       "must be from 0 to 1e9 completions");
 }
 
-/// How fast a type is at a place: above 0, known; 0, it cannot run there; null or NaN, nobody knows.
+/// The prior for a rate: above 0, known; 0, it cannot run there; null or NaN, unknown.
 inline RatePrior prior_of(const Node& rate, double worth) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const auto* const whole = rate.get<std::int64_t>();
@@ -73,8 +73,7 @@ inline std::vector<RatePrior> priors_of(const py::object& rates, const Directory
   return priors;
 }
 
-/// The scenario with the rates that are known, and a guess for the others: what policies are told is about
-/// it.
+/// The scenario with the known rates, and a guess for the others: options of policies refer to it.
 inline Scenario with_rates(const Scenario& scenario, const std::vector<RatePrior>& priors) {
   const System& system = scenario.system;
   std::vector<double> rates;

@@ -8,10 +8,10 @@
 
 namespace allot::python {
 
-/// None where there is no value. `columns` of a matrix; else 0.
+/// None if there is no value. `columns` of a matrix; otherwise 0.
 py::object to_object(const Kept& value, std::size_t columns, bool may_be_empty);
 
-/// An attribute for each field that has a docstring. `member`: the result in what Python holds.
+/// An attribute for each field with a docstring. `member`: the result inside `Held`.
 template <typename Held, typename Result>
 void add_attributes(py::class_<Held>& bound, std::span<const ResultField<Result>> fields,
                     Result Held::*member) {

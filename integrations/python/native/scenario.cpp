@@ -49,7 +49,7 @@ Scenario with_rate(const Scenario& scenario, const py::object& task, const py::o
   const TaskType i = task_type(Directory(system.tasks()).at("task", task));
   const ResourceId j = resource_id(Directory(system.resources()).at("resource", resource));
   Scenario changed = with_system(scenario, system.with_rate(i, j, number("rate", rate)));
-  // What was measured was the rate before.
+  // Measurements refer to the old rate.
   std::erase_if(changed.measured,
                 [&](const MeasuredRate& measured) { return measured.task == i && measured.resource == j; });
   return changed;
@@ -70,7 +70,7 @@ Scenario with_servers(const Scenario& scenario, const py::object& resource, cons
                      system.with_servers(j, static_cast<Count>(whole("servers", servers, 1, kMaxCount))));
 }
 
-/// Of the capacities that are no servers, by name or index.
+/// A capacity that does not stand for servers, by name or index.
 CapacityId capacity_of(const System& system, const py::object& capacity) {
   if (py::isinstance<py::str>(capacity)) {
     const std::string name = text("capacity", capacity);
@@ -89,7 +89,7 @@ Scenario with_capacity(const Scenario& scenario, const py::object& capacity, con
   return with_system(scenario, system.with_amount(capacity_of(system, capacity), number("amount", amount)));
 }
 
-/// As the constructor takes them: {task: {resource: {capacity: amount}}}.
+/// In the format of the constructor: {task: {resource: {capacity: amount}}}.
 py::dict needs_of(const Scenario& scenario) {
   const System& system = scenario.system;
   py::dict by_task;
@@ -114,7 +114,7 @@ py::dict capacities_of(const Scenario& scenario) {
   return by_name;
 }
 
-/// The values of all entries, as Python has them.
+/// The values of all entries, as Python objects.
 template <typename Owner>
 py::object column(const std::vector<Owner>& entries, const Field<Owner>& field) {
   return std::visit(
@@ -141,7 +141,7 @@ py::object column(const std::vector<Owner>& entries, const Field<Owner>& field) 
       field.member);
 }
 
-/// A property for each column; what has one of its own is left to it.
+/// A property for each column, except for those defined separately.
 template <typename Owner, typename Class>
 void add_columns(Class& scenario, std::span<const Field<Owner>> fields,
                  const std::vector<Owner>& (System::*entries)() const noexcept) {
@@ -160,7 +160,7 @@ void add_columns(Class& scenario, std::span<const Field<Owner>> fields,
 
 using ScenarioClass = py::class_<Scenario, ScenarioPointer>;
 
-/// From files and to them.
+/// Conversions from and to files.
 void add_texts(ScenarioClass& scenario) {
   scenario.def_static("from_dict", &scenario_from_dict, py::arg("content"),
                       signed_doc("from_dict(content)",
@@ -195,7 +195,7 @@ void add_texts(ScenarioClass& scenario) {
       "The text of a scenario file; format: 'toml' or 'json'.", py::arg("format") = "toml");
 }
 
-/// What it holds.
+/// Its contents.
 void add_values(ScenarioClass& scenario) {
   scenario.def_readonly("name", &Scenario::name, "The name; may be empty.");
   scenario.def_property_readonly(
@@ -247,7 +247,7 @@ void add_values(ScenarioClass& scenario) {
       "notes", [](const Scenario& self) { return notes(self); }, "Notes about allowed but unusual values.");
 }
 
-/// Its throughput in a state, and what is like it.
+/// Its throughput in a state, and changed copies.
 void add_copies(ScenarioClass& scenario) {
   add_method(
       scenario, "throughput(self, assignment)",

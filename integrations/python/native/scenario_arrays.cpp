@@ -20,10 +20,10 @@ namespace {
 
 using Matrix = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-/// Problems are collected, so that one does not hide the others.
+/// Problems are collected, so that all are reported together.
 using Found = std::vector<Diagnostic>;
 
-/// What `read` gives, or `otherwise` and one more problem.
+/// The result of `read`, or `otherwise` and one more problem.
 template <typename Value, typename Read>
 Value attempt(Found& found, Value otherwise, Read read) {
   try {
@@ -34,15 +34,15 @@ Value attempt(Found& found, Value otherwise, Read read) {
   }
 }
 
-/// Rates as they were given. An array of numbers needs no nodes.
+/// The given rates. An array of numbers needs no nodes.
 struct RateTable {
   std::size_t types = 0;
   std::size_t resources = 0;
-  std::optional<std::vector<double>> numbers;  ///< row-major, where all of them are some
-  Node::Array rows;                            ///< else
+  std::optional<std::vector<double>> numbers;  ///< row-major, if all are numbers
+  Node::Array rows;                            ///< otherwise
 };
 
-/// The numbers of an array of whole or real ones; nothing for arrays of anything else.
+/// The values of an array of whole or real numbers; absent for other arrays.
 std::optional<Matrix> plain_numbers(py::handle value, py::ssize_t dimensions) {
   if (!is_plain_array(value)) return {};
   const auto array = py::reinterpret_borrow<py::array>(value);
@@ -85,7 +85,7 @@ RateTable to_rates(const py::object& rates) {
   return rates_of_rows(to_node(rates, "rates"));
 }
 
-/// Whole numbers, one per type; nothing where any is not.
+/// Whole numbers, one per type; absent if any is not whole.
 std::optional<std::vector<Count>> plain_counts(const py::object& counts, std::size_t size) {
   std::vector<Count> values;
   if (is_plain_array(counts)) {
@@ -110,11 +110,11 @@ std::optional<std::vector<Count>> plain_counts(const py::object& counts, std::si
   return values;
 }
 
-/// Names of their own where none are given: t0, t1, ... and r0, r1, ...
+/// Generated names if none are given: t0, t1, ... and r0, r1, ...
 std::string default_name(char letter, std::size_t at) { return letter + std::to_string(at); }
 
-/// The short way for the usual call, without a tree of nodes. Nothing where
-/// anything is unusual or wrong: then the long way finds every problem.
+/// The fast path for usual calls, without a tree of nodes. Absent if anything is unusual or wrong: then the
+/// general path finds all problems.
 std::optional<System> plain_system(const RateTable& rates, const py::object& counts) {
   if (!rates.numbers) return {};
   const std::optional<std::vector<Count>> whole = plain_counts(counts, rates.types);
@@ -133,7 +133,7 @@ std::optional<System> plain_system(const RateTable& rates, const py::object& cou
   }
 }
 
-/// One name each: as given, or made up.
+/// One name each: as given, or generated.
 std::vector<Node> to_names(const char* option, const py::object& names, char letter, std::size_t size) {
   std::vector<Node> result;
   for (std::size_t at = 0; at < size; ++at) result.push_back(make_node(default_name(letter, at)));
@@ -151,14 +151,14 @@ std::vector<Node> to_names(const char* option, const py::object& names, char let
   return result;
 }
 
-/// The columns of a table of resources or tasks: a key of the scenario file and a value for each entry.
+/// A column of a table of resources or tasks: a key of the scenario file, and a value for each entry.
 struct Column {
   std::string_view key;
   const char* option;
   py::object values;
 };
 
-/// The columns of a table, as far as they were given; the counts have an argument of their own.
+/// The given columns of a table; counts are a separate argument.
 template <typename Owner>
 std::vector<Column> columns_of(std::span<const Field<Owner>> fields, const py::object& counts,
                                const py::kwargs& given) {
@@ -179,7 +179,7 @@ py::object given_or_none(const py::kwargs& given, const char* option) {
   return given.contains(option) ? py::object(given[option]) : py::none();
 }
 
-/// All keywords but the counts.
+/// All keywords except the counts.
 std::vector<std::string_view> keywords() {
   std::vector<std::string_view> words = {"tasks", "resources"};
   for (const auto& field : resource_fields()) words.push_back(field.column);
@@ -199,7 +199,7 @@ void check_keywords(const py::kwargs& given) {
   }
 }
 
-/// A value per entry: one for all, one each, or by name.
+/// A value per entry, from one value for all, a sequence, or values by name.
 std::vector<Node> spread(const char* option, const py::object& values, const Directory& directory) {
   if (directory.labelled(values)) {
     std::vector<Node> nodes(directory.size());
@@ -222,7 +222,7 @@ std::string name_of(const Node& name) {
   return text != nullptr ? *text : std::string();
 }
 
-/// A list of tables, as a scenario file has them. Entries that are None are left out.
+/// A list of tables in the format of a scenario file. Entries that are None are left out.
 Node::Array tables(const std::vector<Node>& names, std::span<const Column> columns, Found& found) {
   Directory directory;
   Node::Array entries;
@@ -232,7 +232,7 @@ Node::Array tables(const std::vector<Node>& names, std::span<const Column> colum
   }
   for (const Column& column : columns) {
     if (column.values.is_none()) continue;
-    // What is needed is there in any case, so that its problem is told once.
+    // A required entry always gets a value, so that its problem is reported only once.
     const bool is_needed = column.key == "count";
     std::vector<Node> values =
         attempt(found, std::vector<Node>(names.size(), is_needed ? make_node(std::int64_t{1}) : Node()),
@@ -245,7 +245,7 @@ Node::Array tables(const std::vector<Node>& names, std::span<const Column> colum
   return entries;
 }
 
-/// Tables, as a file has them, or by name: an amount, or a table of what else there is to say.
+/// Tables in the format of a file, or by name: an amount, or a table with further keys.
 Node to_capacities(const py::object& given) {
   Node node = to_node(given, "capacities");
   auto* const by_name = std::get_if<Node::Table>(&node.content);
@@ -263,7 +263,7 @@ Node to_capacities(const py::object& given) {
   return make_node(std::move(entries));
 }
 
-/// Homes may be given by index.
+/// Converts homes from indexes to names.
 void name_homes(Node::Array& tasks, const std::vector<Node>& resources) {
   for (Node& task : tasks) {
     for (Entry& entry : std::get<Node::Table>(task.content)) {
@@ -279,7 +279,7 @@ void name_homes(Node::Array& tasks, const std::vector<Node>& resources) {
 
 Node::Table& table_of(Node& node) { return std::get<Node::Table>(node.content); }
 
-/// Takes the value of a key away, or sets it.
+/// Removes a key, or sets its value.
 void set_entry(Node::Table& table, std::string_view key, Node value) {
   std::erase_if(table, [&](const Entry& entry) { return entry.key == key; });
   if (value.get<Node::Null>() == nullptr) table.push_back({std::string(key), std::move(value)});
@@ -291,7 +291,7 @@ Node::Array& list_of(Node::Table& root, std::string_view key) {
   return std::get<Node::Array>(found->value.content);
 }
 
-/// Other names, in the order of the old ones.
+/// Renames the entries in their order.
 template <typename Named>
 std::vector<Named> renamed(const char* option, std::vector<Named> entries, const py::kwargs& given) {
   if (!given.contains(option)) return entries;
@@ -324,7 +324,8 @@ void set_columns(Node::Array& entries, std::span<const Column> columns, const py
   }
 }
 
-/// Other rates; what was measured were those before, and nobody needs anything where he cannot run.
+/// Sets other rates. Measurements refer to the old rates, so they are removed, and so are needs on resources
+/// that cannot run the type.
 void set_rates(Node::Table& root, const py::object& given, const Directory& types, const Directory& devices) {
   const Node matrix = matrix_from("rates", given, types, devices);
   const RateTable table = rates_of_rows(matrix);

@@ -1,4 +1,4 @@
-// ServiceOrder in Python: which of the waiting tasks a resource takes next.
+// ServiceOrder in Python: which of its waiting tasks a resource takes next.
 #include "allot/policy/service_order.hpp"
 
 #include <pybind11/stl.h>
@@ -44,7 +44,7 @@ void set_weights(NamedOrder& self, const py::object& weights) {
   self.order.set_weights(values);
 }
 
-/// Any clock will do that never goes back: by default the one that time.monotonic() reads.
+/// Any clock that never goes back can be used; the default is that of time.monotonic().
 double seconds_of(const py::object& now) {
   if (now.is_none()) return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
   return number(

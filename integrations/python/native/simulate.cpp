@@ -19,7 +19,7 @@
 namespace allot::python {
 namespace {
 
-/// The part of the whole work that one policy is.
+/// The part of one policy in the whole work.
 struct Part {
   std::size_t at = 0;
   std::size_t of = 1;
@@ -28,14 +28,14 @@ struct Part {
   }
 };
 
-/// Every event, in memory.
+/// Keeps every event in memory.
 struct KeptTrace final : TraceSink {
   std::vector<TraceEvent> events;
   void event(const TraceEvent& event) override { events.push_back(event); }
 };
 
-/// Sizes that are given as numbers, or by their quantiles as scipy.stats has them. Words are an option like
-/// any other.
+/// Sets sizes that are given as numbers, or by their quantiles as in scipy.stats. Words are an ordinary
+/// option.
 void set_sizes(SimulationQuestion& question, py::dict& keywords) {
   constexpr int kQuantiles = 1 << 16;
   const py::object given = keywords["distribution"];
@@ -66,7 +66,7 @@ void set_sizes(SimulationQuestion& question, py::dict& keywords) {
   question.sizes = sampled_distribution(std::move(name), std::move(sizes));
 }
 
-/// Policies that are functions run with the caller's lock, on one thread.
+/// Runs a policy that is a function, with the caller's lock, on one thread.
 SimulationResult simulate_function(const ChosenPolicy& policy, const ScenarioPointer& scenario,
                                    const Distribution& sizes, SimulateOptions options,
                                    const py::object& progress, Part part) {
@@ -100,7 +100,7 @@ SimulationResult simulate_any(const ChosenPolicy& policy, const ScenarioPointer&
                                                                             progress, part);
 }
 
-/// All that suit the scenario, where none are named.
+/// All policies that suit the scenario, if none are named.
 std::vector<ChosenPolicy> suitable(const Scenario& scenario, const PolicyOptions& options) {
   std::vector<ChosenPolicy> policies;
   for (const PolicyInfo* const policy : suitable_policies(scenario.system, options))
@@ -141,7 +141,7 @@ py::object ask_simulate(const ScenarioPointer& scenario, const py::dict& given, 
   return py::cast(std::move(run));
 }
 
-/// Functions among the policies each have a host of their own, so one policy follows the other here.
+/// Each function among the policies has its own host, so the policies run one after another here.
 py::object ask_compare(const ScenarioPointer& scenario, const py::dict& given, const py::object& progress) {
   CompareQuestion question;
   py::dict keywords = given.attr("copy")();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Means and half-widths of one quantity, by task type or resource; NaN where there is none.
+/// Means and half-widths of one quantity, by task type or resource; NaN if unknown.
 struct Estimates {
   std::vector<Estimate> values;
 };
@@ -102,7 +102,7 @@ void bind_estimates(py::module_& module) {
   add_equality(many, [](const Estimates& self) { return self; });
 }
 
-/// Columns of the events, in the order of the struct.
+/// The events as columns, in the order of the struct's members.
 py::object trace_columns(const SimulationRun& run) {
   if (!run.trace) return py::none();
   const auto column = [&](auto get) {
@@ -211,7 +211,7 @@ bool is_partial(const ComparisonRun& self) {
   return !self.missing.empty() || self.comparison.policies.back().partial;
 }
 
-/// What a careful reader should know about the whole.
+/// Notes for the comparison as a whole.
 std::vector<std::string> notes_of(const ComparisonRun& self) {
   std::vector<std::string> notes;
   if (self.comparison.policies.back().partial)

@@ -1,4 +1,4 @@
-// What simulate and compare return to Python.
+// The results of simulate and compare in Python.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,10 +16,10 @@ namespace allot::python {
 struct SimulationRun {
   ScenarioPointer scenario;
   SimulationResult result;
-  std::optional<std::vector<TraceEvent>> trace;  ///< where it was to be kept
+  std::optional<std::vector<TraceEvent>> trace;  ///< if requested
 
   bool completes() const noexcept { return result.throughput.mean > 0; }
-  /// False: the time limit came before anything was measured, so that nothing is known, not even a 0.
+  /// False: the time limit came before anything was measured, so everything is unknown.
   bool measured() const noexcept { return !result.partial || !result.throughput_by_replication.empty(); }
 };
 
@@ -27,10 +27,10 @@ struct ComparisonRun {
   ScenarioPointer scenario;
   Comparison comparison;
   std::optional<Solution> best;
-  std::vector<std::string> missing;  ///< policies that did not get their turn
+  std::vector<std::string> missing;  ///< policies that were not simulated in time
 };
 
-/// What they hold besides the scenario, for the archive.
+/// Their contents besides the scenario, for the archive.
 void fields(auto& archive, SimulationRun& r) { archive(r.result, r.trace); }
 void fields(auto& archive, ComparisonRun& r) { archive(r.comparison, r.best, r.missing); }
 

@@ -45,8 +45,8 @@ void fields(auto& archive, SolveResult& r) { archive(r.solution, r.explanation);
 void fields(auto& archive, ParetoResult& r) { archive(r.frontier, r.weighted); }
 void fields(auto& archive, WhatIfResult& r) { archive(r.what_if); }
 
-/// Methods that walk, on systems so small that they are done before anybody could want to stop them. A thread
-/// to attend would cost more than they do.
+/// Whether a quick solver on a small system finishes before anybody could want to stop it. A thread for the
+/// work would cost more than the work.
 bool is_brief(const SolverInfo& solver, const System& system) {
   constexpr double kFewSteps = 1e6;
   return solver.is_quick &&
@@ -135,7 +135,7 @@ py::array_t<double> values(const ParetoResult& result, double ParetoPoint::*memb
   return to_array(numbers);
 }
 
-/// What only points of planned service have.
+/// Attributes that only points of planned service have.
 void bind_plans(py::class_<ParetoResult>& bound) {
   bound.def_property_readonly(
       "service", [](const ParetoResult& self) { return self.frontier.is_planned ? "planned" : "even"; },

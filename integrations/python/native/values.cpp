@@ -9,16 +9,16 @@
 namespace allot::python {
 namespace {
 
-/// Python's or NumPy's; both can be used as numbers, which is hardly ever meant.
+/// A bool of Python or NumPy; both can be used as numbers, which is rarely intended.
 bool is_bool(py::handle value) {
   return PyBool_Check(value.ptr()) || std::string_view(Py_TYPE(value.ptr())->tp_name) == "numpy.bool_";
 }
 
-/// The whole number that an object is, or nothing.
+/// The object as a whole number, if it is one.
 std::optional<std::uint64_t> as_whole(py::handle value) {
   if (is_bool(value)) return {};
   if (PyFloat_Check(value.ptr())) {
-    constexpr double kExact = 9007199254740992;  // 2^53: beyond, a double stands for several whole numbers
+    constexpr double kExact = 9007199254740992;  // 2^53: beyond, a double may stand for several whole numbers
     const double number = PyFloat_AS_DOUBLE(value.ptr());
     if (!(number >= 0 && number <= kExact) || number != std::floor(number)) return {};
     return static_cast<std::uint64_t>(number);
@@ -70,7 +70,7 @@ std::string text(const char* option, py::handle value) {
   Py_ssize_t size = 0;
   const char* const bytes = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
   if (bytes != nullptr) return {bytes, static_cast<std::size_t>(size)};
-  PyErr_Clear();  // half of a character, a lone surrogate
+  PyErr_Clear();  // half of a character: a lone surrogate
   raise_invalid(option, "must be text that UTF-8 can hold, is " + shown(value));
 }
 

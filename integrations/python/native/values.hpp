@@ -1,5 +1,5 @@
-// Single values that a caller gives: numbers, words, paths, functions. Whatever is wrong with one, its type
-// too, is an InvalidInput that names the option.
+// Checks single values from a caller: numbers, words, paths, functions. Every error, also a wrong type, is an
+// InvalidInput that names the option.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,14 +14,14 @@
 
 namespace allot::python {
 
-/// A whole number from `least` to `most`. A float that is one will do, a bool will not.
+/// A whole number from `least` to `most`. A float with a whole value is accepted, a bool is not.
 std::uint64_t whole(const char* option, py::handle value, std::uint64_t least, std::uint64_t most);
-/// From 0 to the largest.
+/// A seed: from 0 to the largest number.
 std::uint64_t seed_of(py::handle value);
 
-/// A number; NaN and the infinities are some.
+/// A number; NaN and infinities are accepted.
 double number(const char* option, py::handle value);
-/// A number for which `is_right`; `wanted` says what that is, as in "must be from 0 to 1".
+/// A number for which `is_right` is true; `wanted` describes it, as in "must be from 0 to 1".
 double number(const char* option, py::handle value, bool (*is_right)(double), const char* wanted);
 
 /// True or False, also NumPy's.
@@ -32,7 +32,8 @@ std::string text(const char* option, py::handle value);
 /// The path of a file, in the encoding of the file system: a string, bytes or an os.PathLike.
 std::string path(const char* option, py::handle value);
 bool is_path(py::handle value);
-/// The same of a file to read. FileNotFoundError, PermissionError, where it cannot be opened; '-' can be.
+/// The same for a file to read. Raises FileNotFoundError or PermissionError if it cannot be opened; '-' is
+/// accepted.
 std::string readable_path(const char* option, py::handle value);
 
 /// A function, or None.
