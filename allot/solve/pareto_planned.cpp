@@ -19,11 +19,10 @@
 namespace allot {
 namespace {
 
-using detail::BoundedProgram;
 using detail::kInfinity;
 using detail::kSamePlan;
 using detail::ServiceProgram;
-using Answer = BoundedProgram::Answer;
+using Answer = detail::BoundedProgram::Answer;
 
 /// Errors are found to within this part of themselves, or within kLeastError.
 constexpr double kErrorPart = 1e-4;
@@ -50,7 +49,7 @@ Sums sums_of(ServiceProgram& service) {
   return sums;
 }
 
-std::size_t add_row(BoundedProgram& program, const std::vector<std::pair<std::size_t, double>>& terms,
+std::size_t add_row(detail::BoundedProgram& program, const std::vector<std::pair<std::size_t, double>>& terms,
                     double lower, double upper) {
   const std::size_t row = program.add_row(lower, upper);
   for (const auto& [column, value] : terms) program.add_entry(row, column, value);
@@ -65,7 +64,7 @@ class ShareProgram {
   ShareProgram(ServiceProgram& service, const Sums& sums, double least, double value,
                const std::vector<double>& near)
       : service_(service) {
-    BoundedProgram& from = service.program();
+    detail::BoundedProgram& from = service.program();
     const std::span<const double> wanted = service.problem().system.shares();
     for (std::size_t c = 0; c < from.column_count(); ++c) program_.add_column(from.most(c) / least);
     scale_ = program_.add_column(2 / least);
@@ -149,7 +148,7 @@ class ShareProgram {
   }
 
   ServiceProgram& service_;
-  BoundedProgram program_;
+  detail::BoundedProgram program_;
   std::size_t scale_ = 0;  // column u
   std::vector<std::optional<std::size_t>> rows_upper_;
   std::vector<std::optional<std::size_t>> rows_lower_;
