@@ -38,9 +38,10 @@ struct DispatcherOptions {
   /// how much of the measured time is due to other tasks.
   std::vector<Capacity> capacities;
   /// Plans are for the tasks in flight, whatever counts were declared; the count of a type is used until
-  /// tasks of it have been seen. More tasks, by over a quarter and over one, count at the next look; fewer
-  /// when eight looks in a row saw no more; a smaller difference when it has lasted for 64 looks. False:
-  /// plans are for the counts, which the host keeps up to date.
+  /// tasks of it have been seen. More tasks, by over a quarter and over one, count at the next look (with the
+  /// background planner: at the second, unless there are more than twice as many); fewer when eight looks in
+  /// a row saw no more; a smaller difference when it has lasted for 64 looks. False: plans are for the
+  /// counts, which the host keeps up to date.
   bool follow_counts = true;
   /// Whether the next task may be of any type, whatever has ended: tasks arrive from outside, come in bursts,
   /// or come from threads that take any type. With `follow_counts` plans are then for an open load
@@ -81,7 +82,7 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // ---- for every task. Times that are passed in are all of one clock, which for kBackground is `Clock`.
+  // ---- for every task. All times passed in must be from one clock, which is `Clock` for kBackground.
 
   /// Where the next task of a type goes. None if it can go nowhere now: all resources that could run it are
   /// drained, lost or disabled.
@@ -117,7 +118,7 @@ class Dispatcher {
   void set_priorities(std::span<const double> priorities);
   /// What tasks of the type need from now on, of servers and of `DispatcherOptions::capacities`.
   void set_needs(TaskType i, std::vector<Need> needs);
-  /// Ids are never reused. They throw InvalidModel if there is no room left, or the name is taken.
+  /// These never reuse ids. They throw InvalidModel if there is no room left or the name is taken.
   TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
 #include <thread>
 #include <vector>
 
@@ -130,6 +131,42 @@ TEST(Threads, APlaceThatIsHeldAtAResourceNewerThanThePlanIsLeftAlone) {
     EXPECT_EQ(places.count(task_type(0), resource_id(1)), 1);
     EXPECT_EQ(places.count(task_type(0), resource_id(2)), 0);
   }
+}
+
+/// A dispatcher whose own thread does not look again soon; the test looks, in moments that it chooses.
+DispatcherOptions looking_by_itself() {
+  DispatcherOptions options;
+  options.look_every = std::chrono::hours(1);
+  return options;
+}
+
+Count planned_count(Dispatcher& dispatcher) {
+  dispatcher.solve(Clock::now(), true);
+  return dispatcher.plan()->system.count(task_type(0));
+}
+
+TEST(Threads, ASuccessorOfATaskThatIsStillEndingIsNoFurtherTask) {
+  // Six threads with fast tasks: at every look one has just ended, and at some its successor is there
+  // already. A plan for seven would leave nothing for others on the servers of the seventh.
+  const RatePrior known = RatePrior::measured(1000);
+  Dispatcher dispatcher({{.name = "cpu", .servers = 8}}, {{.name = "a", .count = 6}}, {known},
+                        looking_by_itself());
+  std::deque<Ticket> running;
+  for (int thread = 0; thread < 6; ++thread) running.push_back(*dispatcher.place(task_type(0)));
+  for (int end = 0; end < 300; ++end) {
+    running.push_back(*dispatcher.place(task_type(0)));
+    if (end % 20 == 0) dispatcher.learn();
+    dispatcher.complete(running.front(), 1e-3, true);
+    running.pop_front();
+    dispatcher.learn();
+  }
+  EXPECT_EQ(planned_count(dispatcher), 6);
+  for (int more = 0; more < 2; ++more) running.push_back(*dispatcher.place(task_type(0)));
+  for (int look = 0; look < 2; ++look) dispatcher.learn();
+  EXPECT_EQ(planned_count(dispatcher), 8);
+  for (int more = 0; more < 40; ++more) running.push_back(*dispatcher.place(task_type(0)));
+  dispatcher.learn();
+  EXPECT_EQ(planned_count(dispatcher), 48) << "a crowd counts at once";
 }
 
 TEST(Threads, ATargetIsNotOvershotByThreadsThatDecideAtTheSameTime) {

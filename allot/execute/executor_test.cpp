@@ -395,12 +395,12 @@ TEST(Executor, GivesEachKindItsShare) {
   const auto often = setup.kind<void()>({.name = "often", .priority = 3}, on(cpu, nap));
   const auto rarely = setup.kind<void()>({.name = "rarely", .priority = 1}, on(cpu, nap));
   Executor executor(setup, {.objective = Objective::kPriority});
-  // Enough of both, all the time.
-  for (int k = 0; k < 2000; ++k) {
+  // Enough of both, all the time; and long enough that a task which the machine holds up weighs little.
+  for (int k = 0; k < 8000; ++k) {
     executor.submit(often);
     executor.submit(rarely);
   }
-  while (executor.statistics().pairs(often.id(), cpu.id).completed < 600) std::this_thread::sleep_for(1ms);
+  while (executor.statistics().pairs(often.id(), cpu.id).completed < 3000) std::this_thread::sleep_for(1ms);
   const FeedStatistics now = executor.statistics();
   executor.cancel_waiting();
   const auto done = [&](TaskType i) { return static_cast<double>(now.pairs(i, cpu.id).completed); };

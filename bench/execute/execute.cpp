@@ -1,6 +1,6 @@
 // What does the executor cost, and what does it gain?
 //
-// usage: bench_execute [--quick | --box RUNS]
+// usage: bench_execute [--quick | --box RUNS [SPEED]]
 //
 // 1. Empty tasks: CPU time of the whole process for a task, one thread submitting, two workers, the same
 // number
@@ -8,8 +8,8 @@
 // 2. The box of the README, emulated by tasks that sleep: tasks per second as a part of what the plan
 //    promises; against round robin and first fit over two plain pools of threads.
 //
-// With --box RUNS, the box alone: so many executors at the same time, each with threads of its own, and how
-// far they differ.
+// With --box RUNS, the box alone: RUNS executors at the same time, each with threads of its own, and how far
+// they differ; with tasks that take 1/SPEED of the time (default 1).
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -221,19 +221,23 @@ constexpr double kRates[2][2] = {{45, 480}, {14, 120}};
 constexpr int kServers[2] = {6, 1};
 constexpr int kCount = 6;  // tasks of each kind in flight
 
+double g_speed = 1;
+
 /// Linux lets a thread that sleeps wake 50 us late, to save power; a device would not.
 void emulate(std::size_t kind, std::size_t resource) {
 #ifdef __linux__
   thread_local const int exact = prctl(PR_SET_TIMERSLACK, 1UL);
   (void)exact;
 #endif
-  std::this_thread::sleep_for(std::chrono::duration<double>(1 / kRates[kind][resource]));
+  std::this_thread::sleep_for(std::chrono::duration<double>(1 / (g_speed * kRates[kind][resource])));
 }
 
 double planned_throughput() {
   const System box({{.name = "cpu", .servers = kServers[0]}, {.name = "gpu", .servers = kServers[1]}},
                    {{.name = "resize", .count = kCount}, {.name = "detect", .count = kCount}},
-                   Rates(2, 2, {kRates[0][0], kRates[0][1], kRates[1][0], kRates[1][1]}));
+                   Rates(2, 2,
+                         {g_speed * kRates[0][0], g_speed * kRates[0][1], g_speed * kRates[1][0],
+                          g_speed * kRates[1][1]}));
   return solve(*find_solver("planned"), {box}).performance.throughput;
 }
 
@@ -399,9 +403,10 @@ void measure_boxes(std::size_t runs) {
 
 int main(int argc, char** argv) {
   const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
-  const int boxes = argc == 3 && std::string_view(argv[1]) == "--box" ? std::atoi(argv[2]) : 0;
-  if (argc > 1 && !quick && boxes < 1) {
-    std::fprintf(stderr, "usage: bench_execute [--quick | --box RUNS]\n");
+  const int boxes = (argc == 3 || argc == 4) && std::string_view(argv[1]) == "--box" ? std::atoi(argv[2]) : 0;
+  if (boxes > 0 && argc == 4) g_speed = std::atof(argv[3]);
+  if ((argc > 1 && !quick && boxes < 1) || !(g_speed > 0)) {
+    std::fprintf(stderr, "usage: bench_execute [--quick | --box RUNS [SPEED]]\n");
     return 2;
   }
   std::printf("allot %s, %s, %u hardware threads\n\n", std::string(version()).c_str(),

@@ -1,8 +1,9 @@
-// The load that a planner sees: how many tasks are in flight, what follows those that end, and so what is
-// planned for.
+// The load that a planner sees: how many tasks are in flight, what follows tasks that end, and the resulting
+// counts for plans.
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "allot/dispatch/detail/known_system.hpp"
@@ -10,43 +11,57 @@
 namespace allot::detail {
 namespace {
 
-/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load. So
-/// many times that it was more than before count like a turn.
+/// kRestless turns of the number of tasks in flight, within the latest sixteen times eight looks, show an
+/// open load. kRisesForTurn increases count like one turn.
 constexpr std::uint32_t kRemembered = 0xffff;
 constexpr int kRestless = 3;
 constexpr int kRisesForTurn = 4;
-/// One task of some is no change, since looks fall between its end and its successor; nor is this part of
-/// them all.
+/// With at least kSome tasks, a difference of one is not a change, since looks fall between the end of a task
+/// and its successor. Nor is a difference of up to 1/kSmall of the tasks.
 constexpr Count kSome = 4;
 constexpr Count kSmall = 16;
-/// Looks without a change, and with few rises among each eight of them, that show a closed load: of no type
-/// were there more than before or after, at no time more of one because there were fewer of another.
+/// A closed load shows as kCalm looks without a change, with at most kFewRises increases over groups of eight
+/// looks: no type had more tasks than before or after, and no type had more because another had fewer.
 constexpr std::size_t kCalm = 256;
 constexpr int kFewRises = 8;
-/// And so many have ended for each that was not followed by another, or that followed none: a crowd that
-/// nothing follows may go away so slowly that its number hardly changes.
+/// In addition, this many tasks must have ended for each one that had no successor or no predecessor: a crowd
+/// without successors may shrink so slowly that its number hardly changes.
 constexpr Count kFollowedBy = 4;
-/// So many times as many ends as the number of all tasks has changed by show a pool of threads, which submit
-/// tasks of any type.
+/// If this many times more tasks have ended than the total number has changed by, there is a pool of threads
+/// that submit tasks of any type.
 constexpr Count kInPool = 64;
-/// So many times the tasks of a type that were there are a burst; but not a few.
+/// More than kBurst times the planned tasks of a type plus kFew are a burst.
 constexpr Count kBurst = 2;
 constexpr Count kFew = 8;
-/// What is left of what has arrived after one more look; and so many times what arrives is planned for: where
-/// more comes the more is completed, that must count as moved.
+/// The weight of past arrivals fades by kOfLate with every look. Plans are for kRoomToGrow times the
+/// arrivals: if arrivals grow with completions, that must count as a change.
 constexpr double kOfLate = 1 - 1.0 / 128;
 constexpr double kRoomToGrow = 1.3;
-/// Arrivals that moved by less than this part are the same.
+/// Arrivals that changed by less than this part count as unchanged.
 constexpr double kMovedArrivals = 0.2;
 
-/// By how much the number of tasks may differ and be the same.
+/// The difference up to which numbers of tasks count as equal.
 Count slack(Count tasks) noexcept { return std::max<Count>(tasks >= kSome ? 1 : 0, tasks / kSmall); }
+
+struct Largest {
+  Count first = 0;
+  Count second = 0;
+};
+
+Largest largest_two(std::span<const Count> counts) noexcept {
+  Largest largest;
+  for (const Count count : counts) {
+    largest.second = std::max(largest.second, std::min(largest.first, count));
+    largest.first = std::max(largest.first, count);
+  }
+  return largest;
+}
 
 double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
 
 }  // namespace
 
-/// While there is nothing at all there is nothing else to plan for.
+/// Without any tasks in flight, the planned counts stay as they are.
 void KnownSystem::look_at_counts(double now) {
   seen_.assign(types.size(), 0);
   bool any = false;
@@ -69,14 +84,17 @@ void KnownSystem::look_at_counts(double now) {
   Count all = 0;
   for (const TaskType i : type_ids()) {
     Population& population = populations[index(i)];
-    // The next task may come a moment after the last has ended, and the look be in between.
-    const Count next = std::exchange(population.just_ended, false) ? 1 : 0;
+    // The host may always look between the end of a task and its successor.
+    const Count next = std::exchange(population.just_ended, false) && !looks_by_itself ? 1 : 0;
     const Count least = std::exchange(population.ended, false) ? 1 : 0;
     const Count tasks = std::max(seen_[index(i)] + next, least);
     all += tasks;
     if (population.looks == 0 && tasks == 0) continue;
     population.seen[population.looks++ % Population::kLooks] = tasks;
-    const Count most = *std::max_element(population.seen.begin(), population.seen.end());
+    const Largest largest = largest_two(population.seen);
+    const bool is_new = population.looks <= Population::kLooks;
+    const bool is_crowd = largest.first > kBurst * population.planned + kFew;
+    const Count most = looks_by_itself && !is_new && !is_crowd ? largest.second : largest.first;
     if (population.looks % Population::kLooks == 0) look_for_turns(population, most);
     const Count planned = population.planned;
     const Count room = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
@@ -84,7 +102,7 @@ void KnownSystem::look_at_counts(double now) {
     const bool fewer = most < planned - room && population.looks >= Population::kLooks;
     population.differs = most == planned ? 0 : population.differs + 1;
     if (!more && !fewer && population.differs < Population::kLong) continue;
-    is_burst |= most > kBurst * planned + kFew && population.looks > Population::kLooks;
+    is_burst |= is_crowd && !is_new;
     population.planned = std::min(most, kMaxCount);
     population.differs = 0;
     changed |= !open;
@@ -94,7 +112,7 @@ void KnownSystem::look_at_counts(double now) {
   if (may_be_open) look_whether_open(is_burst);
 }
 
-/// Nobody knows whether the tasks of a burst are followed by others before their number has been calm.
+/// Whether the tasks of a burst have successors is unknown until their number has been calm.
 void KnownSystem::look_whether_open(bool is_burst) {
   int restless = 0;
   for (const Population& population : populations) {
@@ -145,7 +163,7 @@ std::vector<double> KnownSystem::ceilings() {
     population.planned_arrivals = population.arrived / watched_;
     const auto in_flight = static_cast<double>(population.in_flight);
     double ceiling = std::max(0.0, kRoomToGrow * population.planned_arrivals + in_flight / watched_);
-    // Threads of its own come back with another task as soon as one is completed.
+    // Threads of its own submit another task as soon as one is completed.
     if (population.calm) ceiling = std::max(ceiling, in_flight * fastest_rate(i));
     most.push_back(ceiling);
   }
@@ -169,8 +187,8 @@ std::vector<double> KnownSystem::arrivals() const {
   return per_second;
 }
 
-/// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
-/// again, or up all the time, what comes next does not depend on what has ended.
+/// Threads that submit tasks of one type keep their number in flight. If it goes up and down again and again,
+/// or only up, the next tasks do not depend on those that have ended.
 void KnownSystem::look_for_turns(Population& population, Count most) {
   const Count before = std::exchange(population.most, most);
   population.turns <<= 1;

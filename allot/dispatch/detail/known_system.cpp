@@ -12,9 +12,9 @@
 namespace allot::detail {
 namespace {
 
-/// A rate that moved by less than this is the same.
+/// A rate that changed by less than this counts as unchanged.
 constexpr double kLeastMove = 0.03;
-/// Seconds within which the next task of a type comes after one has ended.
+/// Seconds within which the successor of a task comes.
 constexpr double kMoment = 50e-6;
 
 }  // namespace
@@ -27,6 +27,7 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
       exploration(options.exploration),
       follow_counts(options.follow_counts),
       may_be_open(options.may_be_open && options.follow_counts),
+      looks_by_itself(options.planning == Planning::kBackground),
       resources(std::move(given_resources)),
       capacities(options.capacities),
       presence(resources.size(), Presence::kHere),
@@ -55,7 +56,7 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
 System KnownSystem::made(std::vector<TaskClass> tasks, PerPair<double> rates) const {
   if (!capacities.empty() ||
       std::any_of(tasks.begin(), tasks.end(), [](const TaskClass& task) { return !task.needs.empty(); })) {
-    for (std::size_t i = 0; i < tasks.size(); ++i) {  // what cannot run there now needs nothing there
+    for (std::size_t i = 0; i < tasks.size(); ++i) {  // a type that cannot run there now needs nothing there
       std::erase_if(tasks[i].needs, [&](const Need& need) {
         return index(need.resource) < rates.resources() && !(rates(task_type(i), need.resource) > 0);
       });
@@ -149,7 +150,8 @@ void KnownSystem::take(const Sample& sample, double now) {
   ++completions;
   busy_seconds += sample.busy_seconds;
   Pair& seen = pair(sample.type, sample.resource);
-  // In a large system what is in use may come as rarely: only tries are sure to come after a rest.
+  // In a large system, a pair in use may have samples this rarely, too: only trials are sure to come after a
+  // rest.
   const bool has_rested = completions - seen.latest_sample >= kSoon;
   const bool is_retry = has_rested && sample.explores;
   if (is_retry) {
@@ -167,8 +169,7 @@ void KnownSystem::take(const Sample& sample, double now) {
   ++populations[index(sample.type)].completed;
   populations[index(sample.type)].ended_now += 1;
   populations[index(sample.type)].just_ended |= now - end < kMoment;
-  // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it
-  // is.
+  // Rates are at full speed, regardless of other tasks that draw on the same capacity.
   const double seconds =
       shares_ ? speeds_.at_full_speed(index(sample.type) * resources.size() + index(sample.resource), end,
                                       sample.busy_seconds)
@@ -180,7 +181,8 @@ void KnownSystem::take(const Sample& sample, double now) {
   seen.estimator.completed(seconds, is_retry, end);
   const std::optional<double> factor = seen.estimator.latest_reset();
   if (!factor) return;
-  // What changed is more often a resource than a type: those that are not used there now are looked at again.
+  // A change is more often of a resource than of a type, so the pairs that are not in use there are
+  // questioned.
   for (const TaskType l : type_ids()) {
     Pair& other = pair(l, sample.resource);
     if (l == sample.type || completions - other.latest_sample <= kInUse || other.questioned) continue;
@@ -189,8 +191,8 @@ void KnownSystem::take(const Sample& sample, double now) {
   }
 }
 
-/// A type whose pairs all fail keeps them: its tasks have to go somewhere, and their failures are for the
-/// host to see.
+/// A type whose pairs all fail keeps them: its tasks have to go somewhere, and the host has to see their
+/// failures.
 void KnownSystem::open_and_close(double now) {
   for (const TaskType i : type_ids()) {
     bool any_works = false;
@@ -248,8 +250,8 @@ System KnownSystem::system() {
       known += 1;
     }
   }
-  // A type of which nothing is known is thought to be like the others, everywhere; of one of which something
-  // is known, what is not known yet is left to the tries.
+  // A type without any known rate is assumed to be like the others everywhere; if some of its rates are
+  // known, trials find the rest.
   const double guess = known > 0 ? in_range(std::exp(log_sum / known)) : 1.0;
   std::vector<TaskClass> tasks;
   double weight = 0;
@@ -270,7 +272,7 @@ System KnownSystem::system() {
     weight += task.priority.value_or(0.0);
     tasks.push_back(std::move(task));
   }
-  if (weight == 0 && tasks.front().priority) {  // all that had one are gone
+  if (weight == 0 && tasks.front().priority) {  // no present type has one
     for (TaskClass& task : tasks) task.priority = 1.0;
   }
   changed = false;

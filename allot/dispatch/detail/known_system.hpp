@@ -1,4 +1,4 @@
-// What the planner knows: types, resources, their rates, what may be used, what should be tried.
+// What the planner knows: types, resources, rates, which pairs may be used, and which should be tried.
 #pragma once
 
 #include <array>
@@ -13,91 +13,92 @@
 
 namespace allot::detail {
 
-/// Changed by the dispatcher (dispatcher_changes.cpp), learned from and planned for here. Not thread-safe but
-/// for what it writes to the counts.
+/// The dispatcher changes it (dispatcher_changes.cpp); learning and planning are here. Not thread-safe,
+/// except for its writes to the counts.
 struct KnownSystem {
-  /// Throws InvalidModel when the system cannot be.
+  /// Throws InvalidModel if the system is impossible.
   KnownSystem(SharedCounts& shared, std::vector<Resource> given_resources, std::vector<TaskClass> given_types,
               const std::vector<RatePrior>& priors, const DispatcherOptions& options);
 
-  /// Takes in what has completed since the last time; opens and closes circuit breakers; asks for pairs to be
-  /// tried. Returns how many completions there were.
+  /// Processes completions since the last call, opens and closes circuit breakers, and requests trials of
+  /// pairs. Returns the number of completions.
   std::size_t look(double now);
 
   /// Whether rates have moved by more than their uncertainty since the latest `system`, or anything else has
   /// changed.
   bool outdated() const;
-  /// The system as it is to be planned for now.
+  /// The system to plan for now.
   System system();
 
-  /// Under an open load: the most of each type that can complete per second, without bounds while nothing is
-  /// known; else empty.
+  /// Under an open load: the most completions per second of each type, unlimited while nothing is known;
+  /// otherwise empty.
   std::vector<double> ceilings();
-  /// And what arrives of each type per second, if as much is completed because threads submit tasks of any
-  /// type; else empty. For the latest `ceilings`.
+  /// The arrivals of each type per second, if as many tasks are completed because threads submit tasks of any
+  /// type; otherwise empty. For the latest `ceilings`.
   std::vector<double> arrivals() const;
 
-  /// Of a pair that is new.
+  /// Sets up a new pair.
   void make_pair(TaskType i, ResourceId j, const RatePrior& prior);
-  /// Nothing more goes there, not even to try it.
+  /// No more tasks of the pair, not even trials.
   void close(TaskType i, ResourceId j) noexcept {
     counts.set_access(i, j, Access::kClosed);
     counts.drop_trial(i, j);
   }
-  /// So many tasks of the type are expected from now on.
+  /// Expects `count` tasks of the type from now on.
   void expect(TaskType i, Count count);
-  /// Whether tasks of the type may be there, but for a breaker that is open.
+  /// Whether tasks of the type may be there, apart from an open breaker.
   bool present(TaskType i, ResourceId j) const noexcept;
   /// Throw InvalidModel unless there are such a type and such a resource.
   void check(TaskType i) const;
   void check(ResourceId j) const;
-  /// Throws if the resources, types and capacities that are there make no system.
+  /// Throws unless the resources, types and capacities form a valid system.
   void check_all() const { shape(); }
 
-  /// How many tasks of a type are planned for, and how many were seen.
+  /// The number of tasks of a type in plans, and the numbers seen.
   struct Population {
-    static constexpr std::size_t kLooks = 8;  ///< that must agree that there are fewer
-    static constexpr std::size_t kLong = 64;  ///< that must agree on a small difference
+    static constexpr std::size_t kLooks = 8;  ///< looks that must agree that there are fewer
+    static constexpr std::size_t kLong = 64;  ///< looks that must agree on a small difference
 
     Count planned = 0;
     std::array<Count, kLooks> seen{};  ///< at the latest looks
     std::size_t looks = 0;             ///< since the first task, or since another number was expected
-    std::size_t differs = 0;           ///< looks in a row that would have planned for another number
-    bool ended = false;                ///< a task has, since the look before
-    bool just_ended = false;           ///< a moment before the look
+    std::size_t differs = 0;           ///< consecutive looks that would have planned for another number
+    bool ended = false;                ///< a task has ended since the previous look
+    bool just_ended = false;           ///< a task has ended a moment before the look
     Count in_flight = 0;               ///< at the latest look
     double ended_now = 0;              ///< since then
-    double arrived = 0;                ///< tasks that have come, of late
+    double arrived = 0;                ///< recent arrivals, with fading weight
     double planned_arrivals = 0;       ///< per second, in the latest system
-    Count most = 0;                    ///< seen in the latest eight looks of their own
-    Count highest = 0;                 ///< of those, since calm was looked for
+    Count most = 0;                    ///< the most tasks in the latest eight looks
+    Count highest = 0;                 ///< the largest of these numbers since the latest check for calm
     Count lowest = kMaxCount;          ///< likewise
-    Count first = 0;                   ///< of those, the first
+    Count first = 0;                   ///< the first of these numbers
     Count completed = 0;               ///< tasks that have ended since then
-    bool calm = false;                 ///< when calm was looked for
-    bool grew = false;                 ///< it was more than in the eight before, when it last differed
-    std::uint32_t rises = 0;           ///< when it was more than before: a bit for each eight looks
-    std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
+    bool calm = false;                 ///< at the latest check for calm
+    bool grew = false;                 ///< the latest change was an increase over the eight looks before
+    std::uint32_t rises = 0;           ///< one bit per eight looks: it was more than before
+    std::uint32_t turns = 0;           ///< one bit per eight looks: it began to grow or to fall
   };
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
-  /// A pair is tried until so many completions are behind its rate.
-  static constexpr double kLearnt = 1.9;  // two, one of them faded a little
-  /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
+  /// A pair is tried until its rate is based on this many completions.
+  static constexpr double kLearnt = 1.9;  // two, one of them slightly faded
+  /// A pair with a sample among this many completions of all pairs is in use, and notices a change of its
+  /// resource itself.
   static constexpr std::uint64_t kInUse = 32;
-  /// And after which it has rested.
+  /// A pair without a sample in this many completions of all pairs has rested.
   static constexpr std::uint64_t kSoon = 16;
 
   struct Pair {
     bool exists = false;  ///< can run and was not disabled
     RateEstimator estimator;
-    double planned_seconds = 0;  ///< in the latest system; 0: was unknown
+    double planned_seconds = 0;  ///< in the latest system; 0: unknown
     double explored_seconds = 0;
     double busy_seconds = 0;          ///< of all its tasks
-    std::uint64_t latest_sample = 0;  ///< number of all completions then
+    std::uint64_t latest_sample = 0;  ///< the number of all completions then
     double latest_end = 0;            ///< when it was completed
     bool questioned = false;          ///< since its latest sample
-    std::uint64_t retries = 0;        ///< tries after a rest, since it was in use
+    std::uint64_t retries = 0;        ///< trials after a rest, since it was last in use
   };
 
   Pair& pair(TaskType i, ResourceId j) noexcept { return pairs(i, j); }
@@ -110,23 +111,27 @@ struct KnownSystem {
   double exploration;
   bool follow_counts;
   bool may_be_open;
+  /// The planner's own thread looks, at moments that have nothing to do with what the host does. A few looks
+  /// see a task less, between its end and its successor, or one more, where the successor was submitted by
+  /// the task itself and its end is not told yet: of eight looks the second largest number counts.
+  bool looks_by_itself;
   std::vector<Resource> resources;
   std::vector<Capacity> capacities;
   std::vector<Presence> presence;
-  std::vector<TaskClass> types;  ///< with the counts that were declared
+  std::vector<TaskClass> types;  ///< with the declared counts
   std::vector<Population> populations;
   std::vector<bool> removed;
   PerPair<Pair> pairs;
   std::uint64_t completions = 0;
   double busy_seconds = 0;
-  std::vector<double> budgets;  ///< seconds for trying again what is not used, by resource and pair
-  bool changed = true;          ///< a new plan is asked for
+  std::vector<double> budgets;  ///< seconds for new trials of an unused pair, by resource
+  bool changed = true;          ///< a new plan is needed
   bool open = may_be_open;      ///< tasks that end are not followed by tasks of their type: see Load::kOpen
-  /// How tasks slow each other down; absent: not known since something has changed.
+  /// How tasks slow each other down; absent after a change.
   std::optional<EvenSharing> sharing;
 
  private:
-  /// Everything that can run anywhere, at rate 1.
+  /// The system with rate 1 for every pair that can run.
   System shape() const;
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
   void look_at_counts(double now);
@@ -145,12 +150,12 @@ struct KnownSystem {
 
   bool shares_ = false;             ///< some capacity is shared: tasks slow each other down
   double looked_ = 0;               ///< when
-  Count most_in_all_ = 0;           ///< tasks, since calm was looked for
+  Count most_in_all_ = 0;           ///< tasks, since the latest check for calm
   Count least_in_all_ = kMaxCount;  ///< likewise, of the most in eight looks
   Count most_lately_ = 0;           ///< in the latest of these
   bool is_pool_ = false;            ///< the number of all tasks was the same while those of types were not
-  std::size_t looks_for_calm_ = 0;  ///< of all times
-  double watched_ = 0;              ///< seconds in which tasks have come of late
+  std::size_t looks_for_calm_ = 0;  ///< the number of looks that have watched for calm
+  double watched_ = 0;              ///< recent seconds in which arrivals were counted, with fading weight
   SpeedHistory speeds_;
   std::vector<double> present_;  ///< scratch: tasks of each pair
   std::vector<Count> seen_;      ///< scratch: tasks of each type
