@@ -67,7 +67,7 @@ void expect_accepted(const System& system, const Solution& solution) {
 void expect_true_proofs(const SystemShape& shape) {
   int proven = 0;
   int infeasible = 0;
-  for (std::uint64_t seed = 0; seed < systems(1500); ++seed) {
+  for (std::uint64_t seed = 0; seed < systems(2000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, shape);
     const std::optional<long double> best = most_value(system);
@@ -85,8 +85,8 @@ void expect_true_proofs(const SystemShape& shape) {
     if (::testing::Test::HasFailure()) return;
   }
   // Most of them, or the test would say nothing.
-  EXPECT_GT(proven, static_cast<int>(systems(1500) / 2));
-  EXPECT_GT(infeasible, static_cast<int>(systems(1500) / 50));
+  EXPECT_GT(proven, static_cast<int>(systems(2000) / 2));
+  EXPECT_GT(infeasible, static_cast<int>(systems(2000) / 50));
   ::testing::Test::RecordProperty("proven", proven);
   ::testing::Test::RecordProperty("infeasible", infeasible);
 }

@@ -4,7 +4,7 @@
 //   worlds --seeds 1-1000 --first   until the first in which something does not hold
 //   worlds --seed 4711              one world, with everything that happens in it
 //   worlds --batches 1-200          batches of tasks that hold several things: time against the bound
-//   worlds --learned-batches 1-200   the same, with rates that have to be found out
+//   worlds --learnt-batches 1-200   the same, with rates that have to be found out
 //   worlds --boxes 1-100            such machines under policy `planned`: value against the plan
 #include <malloc.h>
 

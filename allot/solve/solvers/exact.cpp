@@ -398,6 +398,8 @@ class BranchAndPrice {
 
 /// Systems with at most this many states are enumerated if no formula is exact.
 constexpr double kFewStates = 2e6;
+/// The relative rounding error of a value, at most.
+constexpr double kRounding = 1e-14;
 
 bool is_feasible(const System& system, const Solution& solution) {
   return is_placement(system, solution.assignment) &&
@@ -435,7 +437,8 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
   take_better(system, best, find_solver("exhaustive")->search(problem, few));
   if (!best.upper_bound) return best;
   const Performance found = evaluate(system, best.assignment);
-  best.upper_bound = std::max(*best.upper_bound, found.value);
+  // A value has rounding errors of its own, and no assignment may have more than the bound.
+  best.upper_bound = std::max(*best.upper_bound, found.value * (1 + kRounding));
   if (!found.approximate && *best.upper_bound <= found.value * (1 + kProven)) {
     best.proven_optimal = true;
     best.outcome = Outcome::kOptimal;
