@@ -290,6 +290,23 @@ TEST(WeightedPolicy, DividesTheShareOfATypeThatIsNotThere) {
   EXPECT_FALSE(policy->note().empty());
 }
 
+TEST(PlannedPolicy, DividesTheShareOfATypeThatIsNotThere) {
+  // In live work a type may have no task left. Its share cannot be met, and nothing else would be planned.
+  const System system(
+      {{.name = "cpu"}, {.name = "gpu"}},
+      {{.name = "a", .count = 0, .priority = 0.4}, {.name = "b", .count = 4, .priority = 0.6}},
+      Rates(2, 2, {1, 2, 3, 4}));
+  PolicyOptions options;
+  options.objective = Objective::kPriority;
+  const auto policy = find_policy("planned")->make(system, options);
+  EXPECT_THAT(policy->note(), ::testing::HasSubstr("no thread of 'a' is in the system"));
+  EXPECT_THAT(policy->planned_service(),
+              ::testing::ElementsAre(0, 0, ::testing::DoubleEq(1), ::testing::DoubleEq(1)));
+  policy->set_population(std::vector<Count>{4, 4});
+  EXPECT_GT(policy->planned_service()[0] + policy->planned_service()[1], 0);
+  EXPECT_EQ(policy->note(), "");
+}
+
 TEST(SolverPolicies, NoteAnInfeasibleTargetAndPlaceAllTheSame) {
   const System shallow({{.name = "device", .min_depth = 5}}, {{.name = "t", .count = 2, .priority = 1.0}},
                        Rates(1, 1, {1}));

@@ -300,12 +300,13 @@ void RunLoop::halt_if_reached() {
   options_.halt->now ? terminate() : drain();
 }
 
-/// Types without a working command anywhere: their tasks get a final record, so that the run can end.
+/// Types without a working command anywhere: their tasks get a final record, so that the run can end. Tasks
+/// that were running when the last command turned out to be missing may come back later, to be tried again.
 void RunLoop::fail_what_nothing_can_run() {
-  if (halting_.phase() != RunPhase::kRunning || !pairs_.take_change()) return;
-  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
-    const TaskType type = task_type(i);
-    if (pairs_.usable(type)) continue;
+  if (halting_.phase() != RunPhase::kRunning) return;
+  const bool changed = pairs_.take_change();
+  for (const TaskType type : pairs_.unusable()) {
+    if (!changed && backlog_.queued(type) == 0) continue;
     // Waiting tasks go first, otherwise they would get the room of others.
     std::vector<std::size_t> tasks = gates_.waiting_tasks(type);
     const std::vector<std::uint64_t> queued = backlog_.give_up(type);

@@ -29,10 +29,14 @@ class Pairs {
     return false;
   }
   void disable(TaskType i, ResourceId j, std::string why) {
+    const bool was_usable = usable(i);
     usable_(i, j) = false;
     why_not_[i] = std::move(why);
+    if (was_usable && !usable(i)) unusable_.push_back(i);
     changed_ = true;
   }
+  /// The types that no resource can run any more.
+  const std::vector<TaskType>& unusable() const noexcept { return unusable_; }
   /// The problem with the last resource that the type lost.
   const std::string& why_not(TaskType i) const noexcept { return why_not_[i]; }
   /// Whether a pair was disabled since the last call.
@@ -41,6 +45,7 @@ class Pairs {
  private:
   PerPair<bool> usable_;
   PerType<std::string> why_not_;
+  std::vector<TaskType> unusable_;
   bool changed_;
 };
 

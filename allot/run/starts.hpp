@@ -68,6 +68,7 @@ class Starts {
   std::optional<PerPair<double>> expected_seconds(std::span<const Backlog::Group> groups,
                                                   double unknown_factor = kDoubtfulFactor) const;
   // For tasks with needs: starts_with_needs.cpp
+  bool most_hang(ResourceId j, Clock::time_point now) const;
   std::optional<Placed> take_stray(ResourceId j, Clock::time_point now);
   bool start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start);
   bool start_at(TaskType i, ResourceId j, Clock::time_point now, const Start& start);

@@ -20,14 +20,26 @@ constexpr double kPackingPart = 0.1;
 
 }  // namespace
 
+/// Whether more tasks of the resource are late by far than not. They may never end, but still count as in
+/// service, so that the plan leaves servers idle which it would give to others.
+bool Starts::most_hang(ResourceId j, Clock::time_point now) const {
+  Count late = 0;
+  for (const auto& [id, attempt] : attempts_.all()) {
+    if (attempt.resource() == j) late += late_by_far(attempt, now) ? 1 : -1;
+  }
+  return late > 0;
+}
+
 /// Late binding: takes a task that the plan has only on other resources, where it must not go now because it
 /// failed there, or because no task ends there. Tasks of a type without a part in the plan wait for the next
-/// plan.
+/// plan. In place of a task that hangs, any task is taken.
 std::optional<Placed> Starts::take_stray(ResourceId j, Clock::time_point now) {
+  const bool replaces = most_hang(j, now);
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (backlog_.ready(type) == 0 || !below_limit(type) || !pairs_.usable(type, j) || !has_task(type, j))
       continue;
+    if (replaces) return placer_.take_at(type, j, now);
     bool has_part = false;
     bool has_place = false;
     for (std::size_t k = 0; k < job_.resources.size(); ++k) {

@@ -164,9 +164,11 @@ class PlannedPolicy final : public Policy {
 
   Solution find() const {
     const SolverInfo& planner = *find_solver("planned");
-    Solution plan = solve(planner, problem_, options_);
+    const auto [problem, note] = detail::without_absent_shares(problem_);
+    Solution plan = solve(planner, problem, options_);
+    if (!note.empty()) plan.reason = note + (plan.reason.empty() ? "" : "; ") + plan.reason;
     if (plan.outcome != Outcome::kInfeasible) return of_whole_tasks(std::move(plan));
-    Problem less = detail::without_limits(problem_);
+    Problem less = detail::without_limits(problem);
     for (Arrivals& stream : less.arrivals)
       stream.rate *= std::min(1.0, plan.plan.headroom.value_or(1)) * kCarried;
     Solution without = solve(planner, less, options_);

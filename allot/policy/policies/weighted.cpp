@@ -1,5 +1,6 @@
 // Weighted service: resources divide their time so that every type completes its share.
 #include "allot/base/error.hpp"
+#include "allot/policy/detail/other_problems.hpp"
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/solve/solver.hpp"
@@ -7,28 +8,9 @@
 namespace allot::policies {
 namespace {
 
-/// A share cannot be met while its type has no thread. The types that are present keep the proportions of
-/// their shares; `note` names the types whose shares have to wait.
-System without_absent_shares(const System& system, std::string& note) {
-  std::vector<TaskClass> tasks = system.tasks();
-  double left = 0;
-  std::string names;
-  for (TaskClass& task : tasks) {
-    if (task.count == 0 && *task.priority > 0) {
-      task.priority = 0.0;
-      names += (names.empty() ? "'" : ", '") + task.name + "'";
-    }
-    left += *task.priority;
-  }
-  if (names.empty() || left == 0) return system;
-  note = "no thread of " + names + " is in the system: the other types divide its share";
-  return system.with_tasks(std::move(tasks));
-}
-
 detail::Target find_target(const System& system, const SolveOptions& options) {
-  std::string note;
-  detail::Target target = detail::target_of(
-      solve(*find_solver("weighted"), {without_absent_shares(system, note), Objective::kPriority}, options));
+  const auto [problem, note] = detail::without_absent_shares({system, Objective::kPriority});
+  detail::Target target = detail::target_of(solve(*find_solver("weighted"), problem, options));
   if (!note.empty()) target.note = note + (target.note.empty() ? "" : "; ") + target.note;
   return target;
 }
