@@ -90,7 +90,10 @@ std::string known_placeholders(const TemplateScope& scope) {
     if (is_known(fixed.placeholder, scope)) add(fixed.name);
   }
   for (const std::string& column : scope.columns) {
-    if (!column.empty()) add(column);
+    if (column.empty()) continue;
+    add(column);
+    if (column != "from") continue;
+    for (const Named& form : kForms) add(column + std::string(form.name));
   }
   return out;
 }

@@ -37,7 +37,7 @@ constexpr std::array<Field<Resource>, 7> kResource = {{
 constexpr std::array<Field<TaskClass>, 10> kTask = {{
     {.key = "name", .member = &TaskClass::name, .help = "a unique name", .required = true},
     {.key = "count", .member = &TaskClass::count, .help = "number of threads; each always has one task of this type",
-     .absent = "see below", .most = kMost, .column = "counts"},
+     .absent = "required; 0 for a type in `threads`, `population` or `arrivals`", .most = kMost, .column = "counts"},
     {.key = "home", .member = &TaskClass::home, .help = "home resource, where the type must be able to run",
      .absent = "the fastest resource (of equals, the first)", .column = "homes"},
     {.key = "priority", .member = &TaskClass::priority,

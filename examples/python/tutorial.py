@@ -26,7 +26,7 @@ machine = allot.Scenario(
 print(machine, end="\n\n")
 
 # Where should each task run? MAP answers in microseconds, and the exact solver proves how good that is.
-answer = allot.solve(machine)
+answer = allot.solve(machine, solver="map")
 proof = allot.certify(machine)
 print(answer, end="\n\n")
 print(f"MAP reaches {answer.throughput / proof.upper_bound:.2%} of the proven optimum.", end="\n\n")
@@ -34,7 +34,8 @@ print(f"MAP reaches {answer.throughput / proof.upper_bound:.2%} of the proven op
 # What do the priorities cost, and what would help more than any scheduling?
 frontier = allot.pareto(machine)
 print(f"Within the shares asked for: {frontier.throughputs[-1]:.0f} instead of {frontier.throughputs[0]:.0f} tasks/s.")
-print("Best investment:", allot.whatif(machine).changes[0], end="\n\n")
+best = allot.whatif(machine).changes[0]
+print(f"Best investment: one more {best.change} of {best.resource}, {best.gain:+.1%}.", end="\n\n")
 
 
 # A policy of our own: the resource on which the new task would have the largest speed to itself.

@@ -90,7 +90,10 @@ Answer read_text(std::string_view text, const Read& read) {
   } catch (const Problem& problem) {
     return {std::nullopt, problem.what()};
   } catch (const Json::exception& problem) {
-    return {std::nullopt, std::string("not valid JSON: ") + problem.what()};
+    // "[json.exception.parse_error.101] parse error at ...": without the name that the library gives it.
+    const std::string_view what = problem.what();
+    const std::size_t name = what.find("] ");
+    return {std::nullopt, "not valid JSON: " + std::string(what.substr(name == what.npos ? 0 : name + 2))};
   }
 }
 

@@ -86,7 +86,7 @@ std::string accepted_text(const check::Certificate& certificate, const check::Ve
   if (claim.infeasible) {
     return shares ? "Accepted: no time shares match the priorities exactly and meet every minimum depth and "
                     "every floor."
-                  : "Accepted: no assignment meets every minimum depth and every floor.";
+                  : "Accepted: no assignment meets every minimum depth, every floor and every max_response.";
   }
   if (claim.assignment.empty()) {
     return "Accepted: " + whatever + " more than " + number_above(claim.at_most, 10) + unit + ".";

@@ -112,7 +112,8 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
     console.print("Failed:\n");
     for (const std::string& task : failures) console.print("  {}\n", wrapped(task, console.width(), 4));
     console.print("  {}\n", wrapped("'allot log " + shown(arguments.journal) + " --status failed' " +
-                                        (view.failed > failures.size() ? "lists all" : "says more") + ".",
+                                        (view.failed > failures.size() ? "lists all" : "says more") +
+                                        "; '--retry-failed' tries them again.",
                                     console.width(), 4));
   }
   if (job.path.empty()) {
@@ -121,9 +122,10 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   }
   if (view.failed > summary.failed_now) {
     console.gap();
+    const auto before = static_cast<Count>(view.failed - summary.failed_now);
     console.paragraph(
-        counted(static_cast<Count>(view.failed - summary.failed_now), "task") +
-        " failed or were lost for good in earlier runs: '--retry-failed' tries them again, 'allot log " +
+        counted(before, "task") + " failed or " + (before == 1 ? "was" : "were") +
+        " lost for good in earlier runs: '--retry-failed' tries them again, 'allot log " +
         shown(arguments.journal) + " --status failed' says what happened.");
   }
 }

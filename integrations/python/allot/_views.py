@@ -248,7 +248,7 @@ def _view_of_comparison(self: Any) -> View:
 def _view_of_analysis(self: Any) -> View:
     by_value = _plots.tells_value(self.scenario)
     value = f"value {_number(self.value)} per second, " if by_value else ""
-    title = f"Analysis of {self.policy}, {self.states:,} states: {value}{_number(self.throughput)} tasks/s"
+    title = f"Analysis of {self.policy}, {self.states:,} state{'' if self.states == 1 else 's'}: {value}{_number(self.throughput)} tasks/s"
     if self.response_time is not None:
         title += f", mean response time {_number(self.response_time)} s"
     pairs = _pairs(self.scenario, self.occupancy, lambda mean: format(mean, ".2f"))
