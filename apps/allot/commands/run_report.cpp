@@ -123,10 +123,9 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   if (view.failed > summary.failed_now) {
     console.gap();
     const auto before = static_cast<Count>(view.failed - summary.failed_now);
-    console.paragraph(
-        counted(before, "task") + " failed or " + (before == 1 ? "was" : "were") +
-        " lost for good in earlier runs: '--retry-failed' tries them again, 'allot log " +
-        shown(arguments.journal) + " --status failed' says what happened.");
+    console.paragraph(counted(before, "task") + " failed or " + (before == 1 ? "was" : "were") +
+                      " lost for good in earlier runs: '--retry-failed' tries them again, 'allot log " +
+                      shown(arguments.journal) + " --status failed' says what happened.");
   }
 }
 

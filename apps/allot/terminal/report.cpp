@@ -232,9 +232,9 @@ void print_limits(Console& console, const Scenario& scenario, const Solution& so
   std::string names;
   for (const std::string& name : solution.plan.unserved)
     names += (names.empty() ? "" : ", ") + in_quotes(name);
-  console.paragraph(
-      "No task of " + names +
-      " is completed. To change that, set a floor, a share (objective priority or max-min), or a larger worth.");
+  console.paragraph("No task of " + names +
+                    " is completed. To change that, set a floor, a share (objective priority or max-min), or "
+                    "a larger worth.");
 }
 
 void print_bound(Console& console, const System& system, const Solution& solution) {
