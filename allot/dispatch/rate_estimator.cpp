@@ -123,15 +123,15 @@ void RateEstimator::completed(double busy_seconds, bool after_rest, std::optiona
   publish();
 }
 
-/// A task that began after the end of a long one shows whether tasks still take long.
+/// A task that began after the end of a long one shows whether tasks still take long, compared with the mean
+/// before the long one.
 void RateEstimator::look_for_witness(double seconds, double begin, double end) noexcept {
-  const bool is_long = seconds > std::sqrt(1 + options_.reset_error) * moments_.mean;
+  const bool is_long = seconds > std::sqrt(1 + options_.reset_error) * (rise_ ? rise_->mean : moments_.mean);
   if (!rise_) {
-    if (is_long) rise_ = end;
-    witnesses_ = 0;
-  } else if (begin >= *rise_) {
-    witnesses_ += is_long ? 1 : -1;
-    if (witnesses_ < 0) rise_.reset();
+    if (is_long) rise_ = Rise{end, moments_.mean};
+  } else if (begin >= rise_->end) {
+    rise_->witnesses += is_long ? 1 : -1;
+    if (rise_->witnesses < 0) rise_.reset();
   }
 }
 
@@ -250,7 +250,7 @@ bool RateEstimator::is_change(const Moments& before, std::size_t samples, double
     shorter += seconds * (1 + options_.reset_error) < before.mean ? 1 : 0;
   }
   const double change = std::log(latest / n / before.mean);
-  if (change > 0 && witnesses_ <= 0) return false;
+  if (change > 0 && !(rise_ && rise_->witnesses > 0)) return false;
   const double error = deviation * std::sqrt(1 / n + 1 / before.effective());
   if (std::abs(change) <= std::max(least_change, (change > 0 ? rise : fall) * error)) return false;
   return (change > 0 ? longer : shorter) >= (samples <= kUnanimous ? samples : samples / 2);
@@ -302,6 +302,7 @@ bool RateEstimator::return_to_past() {
     moments_.add(sample.seconds, keep());
   }
   in_window_ = kAsBefore;
+  rise_.reset();
   ++resets_;
   latest_reset_ = moments_.mean / mean_before;
   return true;
@@ -315,6 +316,7 @@ void RateEstimator::doubt_present(double seconds) {
   if (before > 0 && least < moments_.mean && !differs(seconds, before, kAlike)) {
     moments_ = {1, 1, before, 0};
     in_window_ = 0;
+    rise_.reset();
     remember(before, before);
   } else if (doubtful() && moments_.effective() > 1) {
     const double middle = std::sqrt(past_.mean * moments_.mean);
@@ -365,6 +367,7 @@ void RateEstimator::question(double factor) {
   moments_ = {0.5, 0.5, std::clamp(moments_.mean * factor, kLeastSeconds, kMostSeconds), 0};
   published_ = moments_.mean;
   in_window_ = 0;
+  rise_.reset();
 }
 
 double RateEstimator::seconds() const noexcept {

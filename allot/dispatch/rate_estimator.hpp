@@ -132,6 +132,13 @@ class RateEstimator {
     double counted = 0;  ///< the part that went into the moments; 0: it was left out
   };
 
+  /// A task that took long, seen from those that began after it.
+  struct Rise {
+    double end = 0;              ///< when it ended
+    double mean = 0;             ///< of the tasks before it
+    std::int64_t witnesses = 0;  ///< how many more of the later ones also took long than did not
+  };
+
   double keep() const noexcept { return 1 - 1 / options_.memory; }
   Recent& recent(std::size_t age) noexcept { return window_[(window_next_ + kWindow - 1 - age) % kWindow]; }
   const Recent& recent(std::size_t age) const noexcept {
@@ -158,10 +165,7 @@ class RateEstimator {
   Moments moments_;
   Moments past_;  ///< before the latest reset, as long as the change may be temporary
   std::uint64_t since_reset_ = 0;
-  /// When a task ended that took long, and how many more of those that began later also took long than did
-  /// not; absent: not enough of them did.
-  std::optional<double> rise_;
-  std::int64_t witnesses_ = 0;
+  std::optional<Rise> rise_;   ///< absent: no task took long lately, or too few of those that began later
   double rested_ = 0;          ///< seconds of the latest sample after a rest
   double first_ = 0;           ///< seconds of the discarded sample
   double guess_ = 0;           ///< seconds, until there are samples; 0: none

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "allot/base/random.hpp"
@@ -244,6 +247,58 @@ TEST(RateEstimator, NoticesAThreefoldChangeWithinAFewTensOfCompletions) {
       sum += std::log(estimator.estimate().seconds / c.factor);
     }
     EXPECT_NEAR(std::exp(sum / kTrials), 1, c.off) << c.name;
+  }
+}
+
+/// Completions of a pair with eight servers, of which those after the 200th begin tasks that take `factor`
+/// times as long, until 70% of the change is believed; at most 1,000.
+int completions_to_notice(double factor, std::uint64_t seed,
+                          const std::function<double(RandomStream&)>& draw) {
+  RandomStream random(seed);
+  RateEstimator estimator;
+  using Task = std::pair<double, double>;  // when it ends, and how long it took
+  std::priority_queue<Task, std::vector<Task>, std::greater<>> running;
+  int done = 0;
+  const auto begin = [&](double now) {
+    const double seconds = draw(random) * (done >= 200 ? factor : 1);
+    running.emplace(now + seconds, seconds);
+  };
+  for (int server = 0; server < 8; ++server) begin(0);
+  double before = 0;
+  while (done < 1200) {
+    const auto [end, seconds] = running.top();
+    running.pop();
+    ++done;
+    estimator.completed(seconds, false, end);
+    begin(end);
+    if (done == 200) before = estimator.seconds();
+    if (done > 200 && estimator.seconds() >= before * (1 + 0.7 * (factor - 1))) break;
+  }
+  return done - 200;
+}
+
+TEST(RateEstimator, NoticesThatAPoolHasBecomeSlower) {
+  // Tasks that were running when it became slower prove nothing, those that begin later do.
+  const auto constant = [](RandomStream&) { return 1.0; };
+  const auto varied = [](RandomStream& random) { return lognormal(random, 0.5); };
+  const auto random_times = [](RandomStream& random) { return exponential(random); };
+  struct Case {
+    const char* name;
+    std::function<double(RandomStream&)> draw;
+    double factor;
+    int median;
+    int nine_of_ten;
+  };
+  for (const Case& c :
+       {Case{"constant, twice", constant, 2, 18, 18}, Case{"constant, 5 times", constant, 5, 18, 18},
+        Case{"lognormal, twice", varied, 2, 30, 90}, Case{"lognormal, 3 times", varied, 3, 20, 35},
+        Case{"exponential, 3 times", random_times, 3, 55, 115}}) {
+    std::vector<int> counts;
+    for (std::uint64_t seed = 0; seed < 200; ++seed)
+      counts.push_back(completions_to_notice(c.factor, seed, c.draw));
+    std::sort(counts.begin(), counts.end());
+    EXPECT_LE(counts[100], c.median) << c.name;
+    EXPECT_LE(counts[180], c.nine_of_ten) << c.name;
   }
 }
 

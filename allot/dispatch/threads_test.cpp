@@ -169,6 +169,22 @@ TEST(Threads, ASuccessorOfATaskThatIsStillEndingIsNoFurtherTask) {
   EXPECT_EQ(planned_count(dispatcher), 48) << "a crowd counts at once";
 }
 
+TEST(Threads, ATypeWhoseTasksEndBetweenTwoLooksIsStillPlannedFor) {
+  // One short task of 'b' for every eight looks, none of which sees it in flight.
+  const RatePrior known = RatePrior::measured(1000);
+  Dispatcher dispatcher({{.name = "cpu", .servers = 2}},
+                        {{.name = "a", .count = 4}, {.name = "b", .count = 1}}, {known, known},
+                        looking_by_itself());
+  for (int thread = 0; thread < 4; ++thread) (void)dispatcher.place(task_type(0));
+  for (int look = 0; look < 800; ++look) {
+    if (look % 8 == 3) dispatcher.complete(*dispatcher.place(task_type(1)), 1e-3, true);
+    dispatcher.learn();
+    if (look % 20 != 0) continue;
+    dispatcher.solve(Clock::now(), true);
+    ASSERT_EQ(dispatcher.plan()->system.count(task_type(1)), 1) << "look " << look;
+  }
+}
+
 TEST(Threads, ATargetIsNotOvershotByThreadsThatDecideAtTheSameTime) {
   std::vector<RatePrior> priors;
   for (const double rate : {10.0, 3.0, 4.0, 2.0, 9.0, 3.0, 5.0, 2.0, 8.0})

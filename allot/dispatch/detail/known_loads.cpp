@@ -94,7 +94,8 @@ void KnownSystem::look_at_counts(double now) {
     const Largest largest = largest_two(population.seen);
     const bool is_new = population.looks <= Population::kLooks;
     const bool is_crowd = largest.first > kBurst * population.planned + kFew;
-    const Count most = looks_by_itself && !is_new && !is_crowd ? largest.second : largest.first;
+    const Count lasting = std::max(largest.second, std::min<Count>(largest.first, 1));
+    const Count most = looks_by_itself && !is_new && !is_crowd ? lasting : largest.first;
     if (population.looks % Population::kLooks == 0) look_for_turns(population, most);
     const Count planned = population.planned;
     const Count room = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
