@@ -324,6 +324,38 @@ TEST_F(SceneTest, WhatATaskHoldsThatCannotBeKilledStaysHeld) {
   EXPECT_EQ(count(AttemptStatus::kOk), 0U);
 }
 
+/// Two that hang use up what is shared, so the plan has nothing for the others. In their place goes what is
+/// worth most per second.
+TEST_F(SceneTest, InPlaceOfTasksThatHangTheBestOthersRun) {
+  add_resource(3, 1);
+  scene_.job.capacities.emplace_back().name = "bus";
+  scene_.job.capacities[0].shared = true;
+  scene_.options.policy = "planned";
+  scene_.options.objective = RunObjective::kThroughput;
+  JobTask& hang = add_tasks(2);
+  hang.rates = {1.0};
+  hang.worth = 100;
+  hang.needs = {{ResourceId{0}, CapacityId{1}, 1}};
+  for (const double seconds : {1.0, 0.5}) {
+    JobTask other = scene_.job.tasks.front();
+    other.name = "t" + std::to_string(scene_.job.tasks.size());
+    other.inputs = inputs_by_counting(10);
+    other.rates = {1 / seconds};
+    other.worth = 1;
+    scene_.job.tasks.push_back(other);
+    scene_.seconds.push_back(seconds);
+    scene_.not_found.push_back(false);
+    scene_.fails.push_back(0);
+  }
+  scene_.manners.assign(22, Manner::kWell);
+  scene_.manners[0] = scene_.manners[1] = Manner::kHangs;
+  scene_.signals = {{100, Signal::Kind::kTerminate}};
+  live();
+  ASSERT_EQ(verdict_.completions.size(), 20U);
+  for (std::size_t at = 0; at < 10; ++at)
+    EXPECT_EQ(verdict_.completions[at].second, task_type(2)) << "the faster of the two, completion " << at;
+}
+
 // Found by a campaign: a task lost after the last command for its type was missing; the share of a type that
 // has ended; two tasks that hang and use up what is shared.
 TEST_F(SceneTest, WorldsThatWereBrokenOnceStayMended) {
