@@ -9,7 +9,20 @@ namespace {
 
 /// Rounding error of a sum of needs, as a part of the capacity.
 constexpr double kRounding = 1e-9;
-constexpr Count kMostPlaces = 100'000;
+constexpr double kMostPlaces = 100'000;
+
+/// A need of slots: entirely free ones, and a part of one other.
+struct SlotNeed {
+  std::size_t whole = 0;
+  bool has_part = false;
+  double part = 0;  // rounded so that sums and differences of parts are exact
+};
+
+SlotNeed slot_need(double amount) noexcept {
+  const double whole = std::floor(amount + kRounding);
+  const bool has_part = whole == 0 || amount > whole + kRounding;
+  return {static_cast<std::size_t>(whole), has_part, has_part ? 1 + (amount - whole) - 1 : 0};
+}
 
 PerPair<double> ones(const Job& job) {
   PerPair<double> rates(job.tasks.size(), job.resources.size());
@@ -41,14 +54,16 @@ double servers_taken(const JobTask& task, ResourceId j) noexcept {
 }
 
 Count places(const Job& job, ResourceId j) {
-  const Count servers = job.resources[index(j)].servers;
-  Count most = servers;
+  const auto servers = static_cast<double>(job.resources[index(j)].servers);
+  double most = servers;
   for (const JobTask& task : job.tasks) {
     if (!task.commands[index(j)]) continue;
-    const double tasks = std::floor(static_cast<double>(servers) / servers_taken(task, j) * (1 + kRounding));
-    most = std::max(most, static_cast<Count>(std::min(tasks, static_cast<double>(kMostPlaces))));
+    const auto [whole, has_part, part] = slot_need(servers_taken(task, j));
+    // With whole slots there are at most as many tasks as slots.
+    if (whole == 0)
+      most = std::max(most, std::min(servers * std::floor((1 + kRounding) / part), kMostPlaces));
   }
-  return most;
+  return static_cast<Count>(most);
 }
 
 System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts) {
@@ -92,36 +107,98 @@ double Holdings::held_by(const PerPair<Count>& tasks, CapacityId capacity) const
   return held;
 }
 
+// ---- slots
+
+bool have_room(std::span<const double> free, double amount) noexcept {
+  const auto [whole, has_part, part] = slot_need(amount);
+  std::size_t missing = whole + (has_part ? 1 : 0);
+  bool has_place = !has_part;  // for the part, besides entirely free slots
+  for (std::size_t s = 0; s < free.size() && missing > 0; ++s) {
+    if (free[s] >= 1) {
+      --missing;
+    } else if (!has_place && free[s] + kRounding >= part) {
+      has_place = true;
+      --missing;
+    }
+  }
+  return missing == 0;
+}
+
+void take_slots(std::span<double> free, ResourceId r, double amount, std::optional<Count> first,
+                std::vector<Holding::Server>& taken) {
+  auto [whole, has_part, part] = slot_need(amount);
+  const auto take = [&](std::size_t slot, double much) {
+    taken.push_back({r, static_cast<Count>(slot), much});
+    free[slot] -= much;
+  };
+  const auto take_whole = [&](std::size_t slot) {
+    if (whole == 0 || !(free[slot] >= 1)) return;
+    take(slot, 1);
+    --whole;
+  };
+  if (first && static_cast<std::size_t>(*first) < free.size()) take_whole(static_cast<std::size_t>(*first));
+  for (std::size_t s = 0; s < free.size(); ++s) take_whole(s);
+  assert(whole == 0);
+  if (!has_part) return;
+  std::optional<std::size_t> best;
+  for (std::size_t s = 0; s < free.size(); ++s) {
+    if (free[s] + kRounding >= part && (!best || free[s] < free[*best])) best = s;
+  }
+  assert(best);
+  if (best) take(*best, part);
+}
+
 // ---- free amounts
 
 bool Holdings::is_enough(const Draw& draw, double free) const noexcept {
   return shape_->is_shared(draw.capacity) || draw.amount <= free + kRounding * shape_->amount(draw.capacity);
 }
 
+bool Holdings::is_room(const Draw& draw) const noexcept {
+  return is_enough(draw, free_[index(draw.capacity)]) &&
+         (!shape_->is_servers(draw.capacity) || have_room(servers_[index(draw.capacity)], draw.amount));
+}
+
 bool Holdings::is_room_for(TaskType i, ResourceId j) const noexcept {
   if (!any_) return true;
   const auto draws = needs(i, j);
-  return std::all_of(draws.begin(), draws.end(),
-                     [&](const Draw& draw) { return is_enough(draw, free_[index(draw.capacity)]); });
+  return std::all_of(draws.begin(), draws.end(), [&](const Draw& draw) { return is_room(draw); });
 }
 
-bool Holdings::fits(TaskType i, ResourceId j) const noexcept {
+bool Holdings::fits(TaskType i, ResourceId j) const {
   if (!is_room_for(i, j)) return false;
   if (!any_ || !kept_for_ || kept_for_->first == i) return true;
   for (const Draw& mine : needs(i, j)) {
     for (const Draw& theirs : needs(kept_for_->first, kept_for_->second)) {
-      if (theirs.capacity == mine.capacity && !is_enough(theirs, free_[index(mine.capacity)] - mine.amount))
-        return false;
+      if (theirs.capacity != mine.capacity) continue;
+      if (!is_enough(theirs, free_[index(mine.capacity)] - mine.amount)) return false;
+      if (!shape_->is_servers(mine.capacity)) continue;
+      std::vector<double> slots = servers_[index(mine.capacity)];
+      std::vector<Holding::Server> taken;
+      take_slots(slots, resource_id(index(mine.capacity)), mine.amount, std::nullopt, taken);
+      if (!have_room(slots, theirs.amount)) return false;
     }
   }
   return true;
 }
 
-bool Holdings::will_fit(TaskType i, ResourceId j) const noexcept {
+bool Holdings::will_fit(TaskType i, ResourceId j) const {
   if (!any_) return true;
   const auto draws = needs(i, j);
   return std::all_of(draws.begin(), draws.end(), [&](const Draw& draw) {
-    return is_enough(draw, shape_->amount(draw.capacity) - held_by(lingering_tasks_, draw.capacity));
+    if (!is_enough(draw, shape_->amount(draw.capacity) - held_by(lingering_tasks_, draw.capacity)))
+      return false;
+    if (!shape_->is_servers(draw.capacity) || (lingering_.empty() && stuck_.empty())) return true;
+    std::vector<double> slots(servers_[index(draw.capacity)].size(), 1.0);
+    const auto take = [&](const Holding& holding) {
+      for (const Holding::Server& server : holding.servers) {
+        if (index(server.resource) == index(draw.capacity))
+          slots[static_cast<std::size_t>(server.number)] -= server.part;
+      }
+    };
+    for (const auto& [when, holding] : lingering_) take(holding);
+    for (const auto& [slot, holding] : stuck_) take(holding);
+    return have_room(slots, draw.amount);
   });
 }
 
@@ -144,40 +221,6 @@ void Holdings::count(TaskType i, ResourceId j, Count change) {
   }
 }
 
-/// Takes whole servers as far as they are free, `first` before others; then a part of another: the fullest
-/// server that has room for all of the rest.
-void Holdings::take_servers(ResourceId r, double amount, std::optional<Count> first, Holding& holding) {
-  std::vector<double>& free = servers_[index(r)];
-  const auto take = [&](std::size_t number, double part) {
-    holding.servers.push_back({r, static_cast<Count>(number), part});
-    free[number] = free[number] - part > kRounding ? free[number] - part : 0;
-    amount -= part;
-  };
-  const auto whole = static_cast<double>(free.size()) * kRounding;
-  if (first && static_cast<std::size_t>(*first) < free.size() &&
-      free[static_cast<std::size_t>(*first)] >= 1 && amount > 1 - whole)
-    take(static_cast<std::size_t>(*first), 1);
-  for (std::size_t s = 0; s < free.size() && amount > 1 - whole; ++s) {
-    if (free[s] >= 1) take(s, 1);
-  }
-  while (amount > whole) {
-    std::size_t best = free.size();
-    for (std::size_t s = 0; s < free.size(); ++s) {
-      if (!(free[s] > 0)) continue;
-      const bool holds_all = free[s] >= amount - whole;
-      if (best == free.size()) {
-        best = s;
-        continue;
-      }
-      const bool best_holds_all = free[best] >= amount - whole;
-      if (holds_all != best_holds_all ? holds_all : holds_all ? free[s] < free[best] : free[s] > free[best])
-        best = s;
-    }
-    if (best == free.size()) break;  // rounding
-    take(best, std::min(amount, free[best]));
-  }
-}
-
 Holding Holdings::take(TaskType i, ResourceId j, Count slot) {
   Holding holding{i, j, {}};
   if (!any_) {
@@ -187,7 +230,8 @@ Holding Holdings::take(TaskType i, ResourceId j, Count slot) {
   for (const Draw& draw : needs(i, j)) {
     if (!shape_->is_servers(draw.capacity)) continue;
     const ResourceId r = resource_id(index(draw.capacity));
-    take_servers(r, draw.amount, r == j ? std::optional(slot) : std::nullopt, holding);
+    take_slots(servers_[index(r)], r, draw.amount, r == j ? std::optional(slot) : std::nullopt,
+               holding.servers);
   }
   count(i, j, 1);
   return holding;
@@ -196,8 +240,7 @@ Holding Holdings::take(TaskType i, ResourceId j, Count slot) {
 void Holdings::give_back(const Holding& holding) {
   if (!any_) return;
   for (const Holding::Server& server : holding.servers) {
-    double& free = servers_[index(server.resource)][static_cast<std::size_t>(server.number)];
-    free = free + server.part > 1 - kRounding ? 1 : free + server.part;
+    servers_[index(server.resource)][static_cast<std::size_t>(server.number)] += server.part;
   }
   count(holding.type, holding.resource, -1);
 }

@@ -24,11 +24,20 @@ struct Holding {
     Count number = 0;
     double part = 1;
   };
-  std::vector<Server> servers;  ///< of all resources; the slot of the task comes first
+  std::vector<Server>
+      servers;  ///< of all resources; the slot of the task comes first, whole ones before parts
 
   /// The numbers of the servers of a resource, as a list: "0,1,2".
   std::string list(ResourceId j) const;
 };
+
+/// Whether there is room for a need of slots, by the free part of each slot: the whole part of a need takes
+/// entirely free slots, and the rest is within one other slot.
+bool have_room(std::span<const double> free, double amount) noexcept;
+/// Takes slots of r; call it only if there is room. `first` goes before other entirely free slots. A part is
+/// taken from the fullest slot that has room, so that others stay entirely free.
+void take_slots(std::span<double> free, ResourceId r, double amount, std::optional<Count> first,
+                std::vector<Holding::Server>& taken);
 
 /// Counts a task from when it is passed to a lane until it has certainly ended. If no task of the job needs
 /// more than its slot, nothing is counted, and a task holds only its slot. Not thread-safe.
@@ -42,11 +51,11 @@ class Holdings {
   const std::optional<System>& shape() const noexcept { return shape_; }
 
   /// Whether a task can start: everything that it would hold is free and not kept for another task.
-  bool fits(TaskType i, ResourceId j) const noexcept;
+  bool fits(TaskType i, ResourceId j) const;
   /// The same without regard to what is kept.
   bool is_room_for(TaskType i, ResourceId j) const noexcept;
   /// Whether it fits once all running tasks have ended.
-  bool will_fit(TaskType i, ResourceId j) const noexcept;
+  bool will_fit(TaskType i, ResourceId j) const;
   /// Whether an idle slot may be given a task: behind a launcher, no other task holds this slot; otherwise,
   /// some of the resource is free.
   bool is_free(ResourceId j, Count slot) const noexcept;
@@ -79,8 +88,8 @@ class Holdings {
   bool is_enough(const Draw& draw, double free) const noexcept;
   /// The amount of a capacity that tasks hold.
   double held_by(const PerPair<Count>& tasks, CapacityId capacity) const noexcept;
+  bool is_room(const Draw& draw) const noexcept;
   void count(TaskType i, ResourceId j, Count change);
-  void take_servers(ResourceId r, double amount, std::optional<Count> first, Holding& holding);
 
   bool any_ = false;
   std::optional<System> shape_;

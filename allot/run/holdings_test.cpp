@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "allot/base/random.hpp"
 #include "allot/jobs/job_reader.hpp"
 
@@ -103,6 +106,79 @@ TEST(Holdings, PartsShareASlotAndALaneIsOneTask) {
   EXPECT_TRUE(holdings.is_free(kHoldFar, 2));
 }
 
+const std::string kTwoCards = R"(
+[[resources]]
+name = "gpu"
+servers = 2
+[[tasks]]
+name = "part"
+repeat = 10
+command = "a"
+needs = { gpu = { gpu = 0.6 } }
+[[tasks]]
+name = "rest"
+repeat = 10
+command = "b"
+needs = { gpu = { gpu = 0.4 } }
+[[tasks]]
+name = "wide"
+repeat = 10
+command = "c"
+needs = { gpu = { gpu = 1.4 } }
+)";
+constexpr auto kCards = ResourceId{0};
+constexpr auto kPart = TaskType{0};
+constexpr auto kRest = TaskType{1};
+constexpr auto kOneAndPart = TaskType{2};
+
+TEST(Holdings, APartIsWithinOneSlot) {
+  const Job job = job_of(kTwoCards);
+  EXPECT_EQ(places(job, kCards), 4) << "two of the smallest on each";
+  Holdings holdings(job);
+  const Holding first = holdings.take(kPart, kCards, 0);
+  EXPECT_EQ(first.list(kCards), "0");
+  EXPECT_EQ(holdings.take(kPart, kCards, 0).list(kCards), "1");
+  EXPECT_FALSE(holdings.is_room_for(kPart, kCards)) << "0.4 are free of each, which are 0.8 of none";
+  EXPECT_FALSE(holdings.fits(kPart, kCards));
+  EXPECT_TRUE(holdings.will_fit(kPart, kCards));
+  EXPECT_EQ(holdings.take(kRest, kCards, 1).list(kCards), "0");
+  EXPECT_EQ(holdings.take(kRest, kCards, 1).list(kCards), "1");
+  EXPECT_FALSE(holdings.is_free(kCards, 0));
+  holdings.give_back(first);
+  EXPECT_TRUE(holdings.fits(kPart, kCards));
+  EXPECT_FALSE(holdings.fits(kOneAndPart, kCards));
+}
+
+TEST(Holdings, APartLeavesOtherSlotsFree) {
+  const Job job = job_of(kTwoCards);
+  Holdings holdings(job);
+  const Holding first = holdings.take(kRest, kCards, 1);
+  const Holding second = holdings.take(kRest, kCards, 1);
+  EXPECT_EQ(first.list(kCards), "0");
+  EXPECT_EQ(second.list(kCards), "0");
+  EXPECT_FALSE(holdings.fits(kOneAndPart, kCards)) << "1.2 are free, 1 and 0.2";
+  holdings.give_back(first);
+  const Holding wide = holdings.take(kOneAndPart, kCards, 0);
+  EXPECT_EQ(wide.list(kCards), "0,1");
+  EXPECT_EQ(wide.servers.front().number, 1) << "whole slots come first";
+  EXPECT_FALSE(holdings.fits(kRest, kCards));
+  holdings.give_back(wide);
+  holdings.keep({{kOneAndPart, kCards}});
+  EXPECT_FALSE(holdings.fits(kPart, kCards)) << "it fits beside the other, but then 1.4 would not";
+  holdings.keep(std::nullopt);
+  EXPECT_EQ(holdings.take(kPart, kCards, 1).list(kCards), "0");
+}
+
+TEST(Holdings, AStuckTaskLeavesWhatItDoesNotHoldOfItsSlot) {
+  const Job job = job_of(kTwoCards);
+  Holdings holdings(job);
+  holdings.keep_while_stuck(holdings.take(kPart, kCards, 0), 0);
+  EXPECT_TRUE(holdings.will_fit(kOneAndPart, kCards)) << "1 and 0.4";
+  holdings.keep_while_stuck(holdings.take(kPart, kCards, 0), 1);
+  EXPECT_FALSE(holdings.will_fit(kPart, kCards)) << "0.4 and 0.4";
+  EXPECT_TRUE(holdings.will_fit(kRest, kCards));
+}
+
 TEST(Holdings, WhatIsKeptForOneIsNotForOthers) {
   const Job job = job_of(kBox);
   Holdings holdings(job);
@@ -180,6 +256,46 @@ TEST(Holdings, ComeAndGoWithoutDrift) {
         if (shape.is_shared(r)) continue;
         ASSERT_LE(sums[index(r)], shape.amount(r) + 1e-9);
         ASSERT_NEAR(holdings.free()[index(r)], shape.amount(r) - sums[index(r)], 1e-9);
+      }
+    }
+  }
+}
+
+/// Parts of all sizes, on slots that are never all free.
+TEST(Holdings, NoSlotIsOverdrawnByParts) {
+  Job job = job_of(kTwoCards);
+  job.resources[0].servers = 3;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomStream random(seed, 1);
+    for (JobTask& task : job.tasks) task.needs[0].amount = random.uniform(0.05, random.below(2) == 0 ? 1 : 3);
+    Holdings holdings(job);
+    std::vector<Holding> held;
+    for (int step = 0; step < 3000; ++step) {
+      const TaskType i = task_type(random.below(3));
+      const double needed = job.tasks[index(i)].needs[0].amount;
+      std::vector<double> free(3, 1.0);
+      for (const Holding& holding : held) {
+        for (const Holding::Server& server : holding.servers)
+          free[static_cast<std::size_t>(server.number)] -= server.part;
+      }
+      for (const double part : free) ASSERT_GE(part, -1e-8);
+      // The rule, word by word: of entirely free slots as many as are whole, and one more, or one in which
+      // there is room.
+      const auto whole = static_cast<std::ptrdiff_t>(needed);
+      const double part = needed - std::floor(needed);
+      const auto is_whole = [](double one) { return one > 1 - 1e-9; };
+      const auto wholes = std::count_if(free.begin(), free.end(), is_whole);
+      const bool beside = std::any_of(free.begin(), free.end(),
+                                      [&](double one) { return !is_whole(one) && one > part - 1e-9; });
+      ASSERT_EQ(holdings.is_room_for(i, kCards), wholes >= whole + (beside ? 0 : 1)) << needed;
+      if (holdings.is_room_for(i, kCards) && (held.size() < 2 || random.below(2) == 0)) {
+        held.push_back(holdings.take(i, kCards, 0));
+        ASSERT_EQ(held.back().servers.size(), static_cast<std::size_t>(whole + 1));
+      } else if (held.size() > 1) {
+        const std::size_t at = random.below(held.size());
+        holdings.give_back(held[at]);
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
       }
     }
   }

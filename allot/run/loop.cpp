@@ -218,12 +218,12 @@ void RunLoop::on_record(const CrewEvent& event) {
 }
 
 /// Frees what an attempt held as soon as that is safe: a lost attempt may still be running.
-void RunLoop::release(RunningAttempt& attempt, bool lost_with_worker, bool stuck) {
+void RunLoop::release(const RunningAttempt& attempt, bool lost_with_worker, bool stuck) {
   const Clock::duration lingers = lost_with_worker ? crew_->lingers(attempt.slot) : Clock::duration{};
   if (stuck) {
-    holdings_.keep_while_stuck(std::move(attempt.holding), attempt.slot);
+    holdings_.keep_while_stuck(attempt.holding, attempt.slot);
   } else if (lingers > Clock::duration{}) {
-    holdings_.give_back_at(std::move(attempt.holding), world_.now() + lingers);
+    holdings_.give_back_at(attempt.holding, world_.now() + lingers);
   } else {
     holdings_.give_back(attempt.holding);
   }
@@ -258,7 +258,7 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
   } else {
     placer_.dropped(attempt.placed, record.wall_s);
   }
-  progress_.attempt_ended(type, attempt.resource(), taken_s, ok, now);
+  progress_.attempt_ended(attempt, taken_s, ok, now);
   const AttemptOutput output =
       files_.keep(attempt.request, record, journal_.task_id(at), attempt.start.attempt);
   if (record.not_found) disable_pair(attempt, record);

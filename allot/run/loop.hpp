@@ -73,7 +73,7 @@ class RunLoop final : public RunControl {
   void on_record(const CrewEvent& event);
   void conclude(const RunningAttempt& attempt, const TaskRecord& record, AttemptOutcome outcome);
   void disable_pair(const RunningAttempt& attempt, const TaskRecord& record);
-  void release(RunningAttempt& attempt, bool lost_with_worker, bool stuck);
+  void release(const RunningAttempt& attempt, bool lost_with_worker, bool stuck);
   void look_at_stuck(Clock::time_point now);
   void abandon(std::uint64_t id);
   void abandon_all();

@@ -83,6 +83,33 @@ TEST_F(Metrics, CountersNeverFall) {
   EXPECT_THAT(metrics_.text(view_, false), HasSubstr("allot_busy_seconds_total{resource=\"cpu\"} 4.0\n"));
 }
 
+TEST_F(Metrics, BusyTimeIsOfAllThatHoldASlot) {
+  Job job = two_types();
+  job.resources[1].name = "gpu";
+  Progress progress(job, Clock::time_point{});
+  RunningAttempt attempt;  // on the second resource, with a slot of the first and half of another
+  attempt.placed.ticket.type = task_type(1);
+  attempt.placed.ticket.resource = resource_id(1);
+  attempt.holding = {task_type(1),
+                     resource_id(1),
+                     {{resource_id(1), 0, 1}, {resource_id(0), 0, 1}, {resource_id(0), 1, 0.5}}};
+  progress.attempt_ended(attempt, 4, true, Clock::time_point(std::chrono::seconds(4)));
+  attempt.began = Clock::time_point(std::chrono::seconds(6));
+  Attempts attempts(2, 2);
+  attempts.add(1, attempt);
+  PlacerOptions options;
+  options.planning = Planning::kDeferred;
+  const Placer placer(job, options, Clock::time_point{});
+  const std::vector<Count> left = {5, 3};
+  progress.refresh(placer, attempts, {}, left, Clock::time_point(std::chrono::seconds(8)));
+  const std::string text = RunMetrics(job, {}).text(progress.view(), false);
+  EXPECT_THAT(text, HasSubstr("allot_busy_seconds_total{resource=\"cpu\"} 9.0\n"));
+  EXPECT_THAT(text, HasSubstr("allot_busy_seconds_total{resource=\"gpu\"} 6.0\n"));
+  EXPECT_THAT(text, HasSubstr("allot_slots_busy{resource=\"cpu\"} 2\n"));
+  EXPECT_DOUBLE_EQ(progress.view().resources[0].energy_j, 0) << "nobody runs there, and idle power is 0";
+  EXPECT_DOUBLE_EQ(progress.view().resources[1].energy_j, 6);
+}
+
 TEST_F(Metrics, WaitingIsWhatIsNeitherDoneNorFailedNorRunning) {
   view_.types[0].done = 2;
   view_.types[0].running = 1;

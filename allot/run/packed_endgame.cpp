@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 namespace allot {
@@ -15,38 +16,100 @@ constexpr double kEffort = 5e5;
 constexpr double kFirstEffort = 1e7;
 /// Maximum improvements of one order.
 constexpr int kImprovements = 16;
+/// With more slots of resources that tasks need parts of, only their sum is in the schedule.
+constexpr std::size_t kMostSlots = 256;
 
-/// The free amount of each capacity over time.
+/// The free amount of each capacity over time; of resources that tasks need parts of, also of each slot.
 class Timeline {
  public:
-  explicit Timeline(const System& system) : width_(system.capacity_count()), begins_{0} {
+  explicit Timeline(const System& system)
+      : width_(system.capacity_count()), begins_{0}, slots_of_(system.resource_count()) {
     for (const CapacityId r : system.capacity_ids()) {
       slack_.push_back(kPackedRounding * system.amount(r));
       free_.push_back(system.is_shared(r) ? kPackedNever : system.amount(r));
     }
+    for (const TaskType i : system.types()) {
+      for (const ResourceId j : system.resources_for(i)) {
+        for (const Draw& draw : system.needs(i, j)) {
+          if (system.is_servers(draw.capacity) && draw.amount != std::floor(draw.amount))
+            has_slots(system, index(draw.capacity));
+        }
+      }
+    }
   }
+
+  /// Amounts at each time, beside those of the system's capacities.
+  std::size_t slots() const noexcept { return width_ - slack_.size(); }
 
   /// The first time from which there is room for this long.
   double first_room(std::span<const Draw> needs, double length) const {
-    double begin = 0;
+    std::size_t first = 0;  // the step in which it begins
     for (std::size_t at = 0; at < begins_.size(); ++at) {
-      if (begins_[at] >= begin + length * (1 - kPackedRounding)) break;
-      if (has_room(at, needs)) continue;
-      if (at + 1 == begins_.size()) return kPackedNever;
-      begin = begins_[at + 1];
+      if (begins_[at] >= begins_[first] + length * (1 - kPackedRounding)) break;
+      first = has_room(at, needs) ? first_with_slots(first, at, needs) : at + 1;
+      if (first == begins_.size()) return kPackedNever;
     }
-    return begin;
+    return begins_[first];
   }
 
-  void take(std::span<const Draw> needs, double begin, double end) {
+  /// `held`: the slots; empty: those that are free all the time.
+  void take(std::span<const Draw> needs, double begin, double end,
+            std::span<const Holding::Server> held = {}) {
     const std::size_t first = split(begin);
     const std::size_t last = end < kPackedNever ? split(end) : begins_.size();
+    std::vector<Holding::Server> taken(held.begin(), held.end());
+    for (const Draw& draw : needs) {
+      const auto [column, count] = slots_at(draw);
+      if (count == 0 || !held.empty()) continue;
+      std::vector<double> least(count, 1.0);
+      for (std::size_t at = first; at < last; ++at) restrict_to(at, column, least);
+      take_slots(least, resource_id(index(draw.capacity)), draw.amount, std::nullopt, taken);
+    }
     for (std::size_t at = first; at < last; ++at) {
       for (const Draw& draw : needs) free_[at * width_ + index(draw.capacity)] -= draw.amount;
+      for (const Holding::Server& server : taken) {
+        const auto [column, count] = slots_of_[index(server.resource)];
+        if (count > 0) free_[at * width_ + column + static_cast<std::size_t>(server.number)] -= server.part;
+      }
     }
   }
 
  private:
+  struct Columns {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
+  void has_slots(const System& system, std::size_t r) {
+    const auto count = static_cast<std::size_t>(system.resource(resource_id(r)).servers);
+    if (slots_of_[r].count > 0 || slots() + count > kMostSlots) return;
+    slots_of_[r] = {width_, count};
+    width_ += count;
+    free_.insert(free_.end(), count, 1.0);
+  }
+  Columns slots_at(const Draw& draw) const {
+    return index(draw.capacity) < slots_of_.size() ? slots_of_[index(draw.capacity)] : Columns();
+  }
+  /// What is free of each slot in a step, too.
+  void restrict_to(std::size_t at, std::size_t column, std::vector<double>& least) const {
+    for (std::size_t s = 0; s < least.size(); ++s)
+      least[s] = std::min(least[s], free_[at * width_ + column + s]);
+  }
+  /// The first step, not before `first`, from which the same slots have room until the end of step `at`;
+  /// the step after it if there is none.
+  std::size_t first_with_slots(std::size_t first, std::size_t at, std::span<const Draw> needs) const {
+    for (const Draw& draw : needs) {
+      const auto [column, count] = slots_at(draw);
+      if (count == 0) continue;
+      std::vector<double> least(count, 1.0);
+      for (std::size_t step = at + 1; step-- > first;) {
+        restrict_to(step, column, least);
+        if (!have_room(least, draw.amount)) first = step + 1;
+      }
+    }
+    return first;
+  }
+
   bool has_room(std::size_t at, std::span<const Draw> needs) const {
     return std::all_of(needs.begin(), needs.end(), [&](const Draw& draw) {
       const std::size_t r = index(draw.capacity);
@@ -68,8 +131,9 @@ class Timeline {
 
   std::size_t width_;
   std::vector<double> begins_;
-  std::vector<double> free_;   // by step and capacity
-  std::vector<double> slack_;  // by capacity
+  std::vector<double> free_;       // by step: of each capacity, and of slots
+  std::vector<double> slack_;      // by capacity
+  std::vector<Columns> slots_of_;  // by resource
 };
 
 struct PackedSchedule {
@@ -98,7 +162,7 @@ class PackedPlanner {
       for (std::size_t j = 0; any && j < row.size(); ++j) row[j] = part[j] > 0 ? row[j] : 0;
     }
     for (const PackedRunning& task : running)
-      now_.take(system.needs(task.type, task.resource), 0, task.free_in);
+      now_.take(system.needs(task.type, task.resource), 0, task.free_in, task.servers);
   }
 
   /// `kept`: the types of the previous order, and whether it followed the plan; set to those of the best
@@ -106,7 +170,7 @@ class PackedPlanner {
   PackedPlan plan(std::vector<TaskType>& kept, bool& by_plan, std::size_t asked) const {
     std::vector<Order> all = orders();
     const auto tasks = static_cast<double>(all.front().groups.size());
-    const double cost = tasks * tasks * static_cast<double>(seconds_.resources()) + 1;
+    const double cost = tasks * tasks * static_cast<double>(seconds_.resources() * (1 + now_.slots())) + 1;
     double effort = kFirstEffort / cost;
     if (!kept.empty()) {  // the previous order, and one of the others in turn
       Order before{continued(kept, all.front().groups.size()), by_plan};

@@ -7,6 +7,7 @@
 
 #include "allot/base/per.hpp"
 #include "allot/model/system.hpp"
+#include "allot/run/holdings.hpp"
 
 namespace allot {
 
@@ -14,7 +15,8 @@ namespace allot {
 struct PackedRunning {
   TaskType type{};
   ResourceId resource{};
-  double free_in = 0;  ///< seconds
+  double free_in = 0;                             ///< seconds
+  std::span<const Holding::Server> servers = {};  ///< that it holds; empty: any
 };
 
 /// Tasks that may run at the same places.
@@ -33,7 +35,7 @@ struct PackedPlan {
 /// room. Uses all places, or only those of a plan, because the fastest place may hold what others need. The
 /// order is the best of several (by length, by what the tasks hold, evenly mixed like a plan), improved by
 /// moving the task that ends last forward. It is kept between calls, so that a good schedule is carried out.
-/// Not thread-safe.
+/// Where tasks need parts of slots, the schedule has each slot. Not thread-safe.
 class PackedEndgame {
  public:
   /// Which tasks should start now so that all are done soonest. `seconds`: the time of a task, group by

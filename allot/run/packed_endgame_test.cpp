@@ -162,5 +162,42 @@ TEST(PackedEndgame, AWideTaskIsNotLeftForTheEnd) {
   EXPECT_DOUBLE_EQ(plan.finish, 14);
 }
 
+/// 0.6 and 0.4 of a slot: the first two go to different slots, and what is left of each is for the others.
+class PackedParts : public ::testing::Test {
+ protected:
+  PackedPlan plan(Count parts, Count rests, Count wholes, std::span<const PackedRunning> running = {}) {
+    const std::vector<PackedGroup> groups = {
+        {TaskType{0}, parts}, {TaskType{1}, rests}, {TaskType{2}, wholes}};
+    return PackedEndgame().plan(system_, groups, PerPair<double>(3, 1, 1.0), running);
+  }
+  const System system_{{{.name = "gpu", .servers = 2}},
+                       {{.name = "part", .needs = {{ResourceId{0}, CapacityId{0}, 0.6}}},
+                        {.name = "rest", .needs = {{ResourceId{0}, CapacityId{0}, 0.4}}},
+                        {.name = "whole"}},
+                       Rates(3, 1, {1, 1, 1})};
+};
+
+TEST_F(PackedParts, AreWithinOneSlot) {
+  const PackedPlan two = plan(4, 0, 0);
+  EXPECT_DOUBLE_EQ(two.finish, 2) << "three at a time would take 1.33 rounds, two take 2";
+  EXPECT_EQ(two.start.size(), 2U);
+  const PackedPlan both = plan(4, 4, 0);
+  EXPECT_DOUBLE_EQ(both.finish, 2);
+  EXPECT_EQ(both.start.size(), 4U);
+}
+
+TEST_F(PackedParts, WaitForTheSlotsThatAreHeldNow) {
+  const std::vector<Holding::Server> first = {{ResourceId{0}, 0, 0.4}};
+  const std::vector<Holding::Server> second = {{ResourceId{0}, 1, 0.4}};
+  const std::vector<PackedRunning> apart = {{TaskType{1}, ResourceId{0}, 3, first},
+                                            {TaskType{1}, ResourceId{0}, 5, second}};
+  const PackedPlan plan_apart = plan(0, 0, 1, apart);
+  EXPECT_THAT(plan_apart.start, ::testing::IsEmpty()) << "1.2 are free, but no slot";
+  EXPECT_DOUBLE_EQ(plan_apart.finish, 4);
+  const std::vector<PackedRunning> together = {{TaskType{1}, ResourceId{0}, 3, first},
+                                               {TaskType{1}, ResourceId{0}, 5, first}};
+  EXPECT_DOUBLE_EQ(plan(0, 0, 1, together).finish, 1);
+}
+
 }  // namespace
 }  // namespace allot

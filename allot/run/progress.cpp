@@ -21,7 +21,7 @@ Progress::Progress(const Job& job, Clock::time_point begin)
     : job_(job),
       begin_(begin),
       done_by_pair_(job.tasks.size(), job.resources.size()),
-      busy_s_(job.resources.size()),
+      slot_s_(job.resources.size()),
       recent_(job.tasks.size(), begin) {
   for (const JobTask& task : job.tasks) {
     TypeView& type = view_.types.emplace_back();
@@ -61,12 +61,18 @@ void Progress::ended(TaskType type, bool ok, bool by_itself) {
   if (!ok && by_itself) ++failed_by_itself_;
 }
 
-void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok,
-                             Clock::time_point now) {
-  busy_s_[index(resource)] += seconds * servers_taken(job_.tasks[index(type)], resource);
+void Progress::attempt_ended(const RunningAttempt& attempt, double seconds, bool ok, Clock::time_point now) {
+  add_time(attempt, seconds, slot_s_);
   if (!ok) return;
-  ++done_by_pair_(type, resource);
-  recent_.add(type, now);
+  ++done_by_pair_(attempt.type(), attempt.resource());
+  recent_.add(attempt.type(), now);
+}
+
+void Progress::add_time(const RunningAttempt& attempt, double seconds, std::vector<SlotSeconds>& to) const {
+  for (const Holding::Server& server : attempt.holding.servers) {
+    to[index(server.resource)].held += seconds * server.part;
+    if (server.resource == attempt.resource()) to[index(server.resource)].own += seconds * server.part;
+  }
 }
 
 // ---- the view
@@ -139,17 +145,15 @@ void Progress::refresh_resources(const Attempts& attempts, std::span<const Slot>
     ResourceView& seen = view_.resources[j];
     seen.busy = 0;
     seen.open = 0;
-    seen.busy_s = busy_s_[j];
   }
   for (const Slot& slot : slots) {
     ResourceView& seen = view_.resources[index(slot.resource)];
     seen.open += slot.state == Slot::State::kBusy || slot.state == Slot::State::kIdle ? 1 : 0;
   }
+  std::vector<SlotSeconds> slot_s = slot_s_;
   std::vector<double> taken(view_.resources.size(), 0.0);
   for (const auto& [id, attempt] : attempts.all()) {
-    view_.resources[index(attempt.resource())].busy_s +=
-        to_seconds(now - attempt.began) *
-        servers_taken(job_.tasks[index(attempt.type())], attempt.resource());
+    add_time(attempt, to_seconds(now - attempt.began), slot_s);
     for (const Holding::Server& server : attempt.holding.servers)
       taken[index(server.resource)] += server.part;
   }
@@ -160,8 +164,10 @@ void Progress::refresh_resources(const Attempts& attempts, std::span<const Slot>
   for (std::size_t j = 0; j < view_.resources.size(); ++j) {
     ResourceView& seen = view_.resources[j];
     const Resource& resource = job_.resources[j];
-    const double slot_s = static_cast<double>(resource.servers) * view_.elapsed_s;
-    seen.energy_j = resource.power * seen.busy_s + resource.idle_power * std::max(0.0, slot_s - seen.busy_s);
+    const double all_s = static_cast<double>(resource.servers) * view_.elapsed_s;
+    seen.busy_s = slot_s[j].held;
+    seen.energy_j =
+        resource.power * slot_s[j].own + resource.idle_power * std::max(0.0, all_s - slot_s[j].own);
   }
 }
 

@@ -30,8 +30,8 @@ class Progress {
   /// A task has its final record. `by_itself`: it did not fail because of another task.
   void ended(TaskType type, bool ok, bool by_itself = true);
   void retried() { ++view_.retried; }
-  /// An attempt has ended after `seconds` at the resource.
-  void attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok, Clock::time_point now);
+  /// An attempt has ended after `seconds`.
+  void attempt_ended(const RunningAttempt& attempt, double seconds, bool ok, Clock::time_point now);
   /// Sets how many tasks of the type wait for others.
   void waits(TaskType type, Count count) {
     view_.types[index(type)].waiting = static_cast<std::uint64_t>(count);
@@ -69,7 +69,14 @@ class Progress {
   Clock::duration paused_{};
   RunView view_;
   PerPair<std::uint64_t> done_by_pair_;
-  std::vector<double> busy_s_;
+  /// Time of slots with a task, by resource: of all tasks that hold them, and only of the resource's own
+  /// tasks, which is what the model counts energy by.
+  struct SlotSeconds {
+    double held = 0;
+    double own = 0;
+  };
+  void add_time(const RunningAttempt& attempt, double seconds, std::vector<SlotSeconds>& to) const;
+  std::vector<SlotSeconds> slot_s_;  // of attempts that have ended
   RecentCompletions recent_;
   double estimated_s_ = 0;  // time of the run at the last estimate of the time left
   double counted_s_ = 0;    // time of the run at the last countdown

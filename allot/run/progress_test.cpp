@@ -35,6 +35,14 @@ class ProgressTest : public ::testing::Test {
     options.planning = Planning::kDeferred;
     return options;
   }
+  /// A task that holds a slot.
+  static RunningAttempt attempt() {
+    RunningAttempt attempt;
+    attempt.placed.ticket.type = kSort;
+    attempt.placed.ticket.resource = kCpu;
+    attempt.holding = {kSort, kCpu, {{kCpu, 0, 1}}};
+    return attempt;
+  }
   const RunView& view_after(Clock::duration time, Count left) {
     const std::vector<Count> by_type = {left};
     progress_.refresh(placer_, attempts_, slots_, by_type, kNow + time);
@@ -62,7 +70,7 @@ TEST_F(ProgressTest, CountsEarlierRunsAndThisOneApart) {
 }
 
 TEST_F(ProgressTest, EnergyIsThatOfBusyAndIdleServersAndPausesAreNoTime) {
-  progress_.attempt_ended(kSort, kCpu, 3, true, kNow + 3s);
+  progress_.attempt_ended(attempt(), 3, true, kNow + 3s);
   progress_.paused(90s);
   const RunView& view = view_after(94s, 9);
   EXPECT_DOUBLE_EQ(view.elapsed_s, 4);
@@ -90,7 +98,7 @@ TEST_F(ProgressTest, BetweenEstimatesTheTimeLeftCountsDown) {
 TEST_F(ProgressTest, RatesAreNotedOnceSomethingHasEnded) {
   view_after(1s, 10);
   EXPECT_TRUE(progress_.rates(5).empty());
-  progress_.attempt_ended(kSort, kCpu, 0.5, true, kNow + 1s);
+  progress_.attempt_ended(attempt(), 0.5, true, kNow + 1s);
   view_after(2s, 9);
   const std::vector<LearntRate> rates = progress_.rates(5);
   ASSERT_EQ(rates.size(), 1U);

@@ -32,14 +32,24 @@ bool Starts::most_hang(ResourceId j, Clock::time_point now) const {
 
 /// Late binding: takes a task that the plan has only on other resources, where it must not go now because it
 /// failed there, or because no task ends there. Tasks of a type without a part in the plan wait for the next
-/// plan. In place of a task that hangs, any task is taken.
+/// plan. In place of a task that hangs, the task is taken that is worth most per second here.
 std::optional<Placed> Starts::take_stray(ResourceId j, Clock::time_point now) {
-  const bool replaces = most_hang(j, now);
+  std::optional<bool> replaces;
+  std::optional<TaskType> best;
+  double most = 0;
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (backlog_.ready(type) == 0 || !below_limit(type) || !pairs_.usable(type, j) || !has_task(type, j))
       continue;
-    if (replaces) return placer_.take_at(type, j, now);
+    if (!replaces) replaces = most_hang(j, now);
+    if (*replaces) {
+      const double seconds =
+          placer_.dispatcher().mean_seconds(type, j).value_or(std::numeric_limits<double>::infinity());
+      if (best && job_.tasks[i].worth / seconds <= most) continue;
+      most = job_.tasks[i].worth / seconds;
+      best = type;
+      continue;
+    }
     bool has_part = false;
     bool has_place = false;
     for (std::size_t k = 0; k < job_.resources.size(); ++k) {
@@ -50,7 +60,7 @@ std::optional<Placed> Starts::take_stray(ResourceId j, Clock::time_point now) {
     }
     if (has_part && !has_place) return placer_.take_at(type, j, now);
   }
-  return std::nullopt;
+  return best ? std::optional(placer_.take_at(*best, j, now)) : std::nullopt;
 }
 
 /// Starts a task of the type on a free slot of the resource. False: there is none.
@@ -105,12 +115,14 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
   for (const Slot& slot : crew_.slots()) {
     if (const RunningAttempt* const attempt = attempts_.find(slot.task);
         attempt != nullptr && slot.state == Slot::State::kBusy)
-      running.push_back({attempt->type(), attempt->resource(), free_in(slot, now)});
+      running.push_back({attempt->type(), attempt->resource(), free_in(slot, now), attempt->holding.servers});
   }
   for (const auto& [when, holding] : holdings_.lingering())
-    running.push_back({holding.type, holding.resource, std::max(1e-6, to_seconds(when - now))});
+    running.push_back(
+        {holding.type, holding.resource, std::max(1e-6, to_seconds(when - now)), holding.servers});
   for (const auto& [slot, holding] : holdings_.stuck())
-    running.push_back({holding.type, holding.resource, std::numeric_limits<double>::infinity()});
+    running.push_back(
+        {holding.type, holding.resource, std::numeric_limits<double>::infinity(), holding.servers});
   const std::vector<Count> left = this->left();
   placer_.update({std::vector<Count>(left.size(), 0), left, attempts_.by_type()}, now);  // plans follow
   const std::shared_ptr<const Plan> plan = placer_.dispatcher().plan();

@@ -70,8 +70,10 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
   TaskRecord& record = task.record;
   record.id = request.id;
   record.status = TaskStatus::kOk;
-  const auto [holding, problem] =
-      town_.ledger.begins(task_type(i), resource_id(j), value_of(request, "ALLOT_SLOTS"), town_.now);
+  std::vector<std::string> slots;
+  for (std::size_t r = 0; r < resources; ++r)
+    slots.push_back(value_of(request, r == j ? "ALLOT_SLOTS" : "SLOTS_OF_" + std::to_string(r)));
+  const auto [holding, problem] = town_.ledger.begins(task_type(i), resource_id(j), slots, town_.now);
   task.holding = holding;
   if (!problem.empty()) town_.overdrawn(problem);
   record.exit = 0;

@@ -18,6 +18,17 @@ std::vector<Count> numbers(const std::string& list) {
 
 }  // namespace
 
+void tell_slots(Job& job) {
+  TemplateScope scope;
+  for (const JobResource& resource : job.resources) scope.resources.push_back(resource.name);
+  std::vector<std::string> problems;
+  for (JobTask& task : job.tasks) {
+    for (std::size_t r = 0; r < job.resources.size(); ++r)
+      task.env.emplace_back("SLOTS_OF_" + std::to_string(r),
+                            Template::parse("{%" + job.resources[r].name + "}", scope, problems));
+  }
+}
+
 double Ledger::need(const Entry& entry, CapacityId capacity) const {
   for (const Need& need : job_.tasks[index(entry.type)].needs) {
     if (need.resource == entry.resource && need.capacity == capacity) return need.amount;
@@ -56,44 +67,63 @@ std::string Ledger::overdrawn() const {
   return "";
 }
 
-/// As many as it needs, and nobody else's where all hold whole ones.
-std::string Ledger::wrong_slots(const Entry& entry) const {
-  const double needed = need(entry, servers_of(entry.resource));
-  const auto servers = job_.resources[index(entry.resource)].servers;
-  if (static_cast<double>(entry.slots.size()) < std::floor(needed / kMargin))
-    return "a task is told of fewer slots than it needs";
-  const auto whole = [&](const Entry& one) {
-    return std::all_of(job_.tasks.begin(), job_.tasks.end(), [&](const JobTask& task) {
-      return std::all_of(task.needs.begin(), task.needs.end(), [&](const Need& other) {
-        return other.capacity != servers_of(one.resource) || other.amount == std::floor(other.amount);
-      });
-    });
+/// Each slot by itself. Who holds whole slots and a part of one shares no other one with anybody.
+std::string Ledger::wrong_slots(ResourceId r) const {
+  const JobResource& resource = job_.resources[index(r)];
+  std::vector<int> tasks(static_cast<std::size_t>(resource.servers), 0);
+  std::vector<double> held(tasks.size(), 0.0);
+  const auto part = [&](const Entry& entry) {
+    const double needed = need(entry, servers_of(r));
+    const double whole = std::floor(needed * kMargin);
+    return needed > whole * kMargin ? needed - whole : 0;
   };
-  for (const Count slot : entry.slots) {
-    if (slot < 0 || slot >= servers) return "a task is told of a slot that is not there";
-    if (!whole(entry)) continue;
-    for (const auto& [id, other] : entries_) {
-      if (&other != &entry && other.resource == entry.resource &&
-          std::find(other.slots.begin(), other.slots.end(), slot) != other.slots.end())
-        return "two tasks are told of the same slot";
+  for (const auto& [id, entry] : entries_) {
+    const double needed = need(entry, servers_of(r));
+    if (static_cast<double>(entry.slots[index(r)].size()) !=
+        std::floor(needed * kMargin) + (part(entry) > 0 ? 1 : 0))
+      return "a task that needs " + std::to_string(needed) + " slots of " + resource.name + " is told of " +
+             std::to_string(entry.slots[index(r)].size());
+    for (const Count slot : entry.slots[index(r)]) {
+      if (slot < 0 || slot >= resource.servers) return "a task is told of a slot that is not there";
+      ++tasks[static_cast<std::size_t>(slot)];
     }
+  }
+  for (const auto& [id, entry] : entries_) {
+    int shared = 0;
+    for (const Count slot : entry.slots[index(r)]) {
+      if (tasks[static_cast<std::size_t>(slot)] == 1) continue;
+      held[static_cast<std::size_t>(slot)] += part(entry);
+      if (++shared > (part(entry) > 0 ? 1 : 0))
+        return "a slot of " + resource.name + " that a task holds alone is held by another";
+    }
+  }
+  for (std::size_t slot = 0; slot < held.size(); ++slot) {
+    if (held[slot] > kMargin)
+      return std::to_string(held[slot]) + " of slot " + std::to_string(slot) + " of " + resource.name +
+             " are held";
   }
   return "";
 }
 
-std::pair<std::uint64_t, std::string> Ledger::begins(TaskType i, ResourceId j, const std::string& slots,
+std::pair<std::uint64_t, std::string> Ledger::begins(TaskType i, ResourceId j,
+                                                     const std::vector<std::string>& slots,
                                                      Clock::time_point now) {
   std::erase_if(entries_, [&](const auto& each) { return each.second.end <= now; });
-  const auto& entry = *entries_.insert({next_++, {i, j, numbers(slots)}}).first;
+  const std::uint64_t id = next_++;
+  Entry& entry = entries_[id];
+  entry.type = i;
+  entry.resource = j;
+  for (const std::string& list : slots) entry.slots.push_back(numbers(list));
   const bool is_plain = std::all_of(job_.tasks.begin(), job_.tasks.end(), [](const JobTask& task) {
     return std::all_of(task.needs.begin(), task.needs.end(), [](const Need& need) {
       return need.capacity == servers_of(need.resource) && need.amount == 1;
     });
   });
-  if (is_plain) return {entry.first, ""};  // a lost task may still be at its slot, which is all that it has
+  if (is_plain) return {id, ""};  // a lost task may still be at its slot, which is all that it has
   std::string problem = overdrawn();
-  if (problem.empty()) problem = wrong_slots(entry.second);
-  return {entry.first, problem};
+  for (std::size_t r = 0; r < job_.resources.size() && problem.empty(); ++r)
+    problem = wrong_slots(resource_id(r));
+  return {id, problem};
 }
 
 void Ledger::ends_at(std::uint64_t holding, Clock::time_point end) {

@@ -93,7 +93,7 @@ MUTANTS = {
         (RUN + "crew.cpp", "return to_duration(options_.lane.silence.count()) + kGuarded;", "return Clock::duration{};"),
     ],
     "what a task held that cannot be killed is free": [
-        (RUN + "loop.cpp", "holdings_.keep_while_stuck(std::move(attempt.holding), attempt.slot);", "holdings_.give_back(attempt.holding);"),
+        (RUN + "loop.cpp", "holdings_.keep_while_stuck(attempt.holding, attempt.slot);", "holdings_.give_back(attempt.holding);"),
     ],
     "what a refused task was to hold is never free again": [
         (RUN + "loop.cpp", "  ++refused_;\n  holdings_.give_back(attempt.holding);\n", "  ++refused_;\n"),
@@ -105,7 +105,11 @@ MUTANTS = {
         ("allot/jobs/job.cpp", "const bool is_far = capacity.per == JobCapacity::Per::kMachine &&", "const bool is_far ="),
     ],
     "two tasks have the same slot": [
-        (RUN + "holdings.cpp", "free[number] = free[number] - part > kRounding ? free[number] - part : 0;", ""),
+        (RUN + "holdings.cpp", "    free[slot] -= much;\n", ""),
+    ],
+    "a part of a slot is taken where there is less": [
+        (RUN + "holdings.cpp", "!has_place && free[s] + kRounding >= part", "!has_place && free[s] > 0"),
+        (RUN + "holdings.cpp", "if (free[s] + kRounding >= part &&", "if (free[s] > 0 &&"),
     ],
     "a task does not wait for the one whose output it takes": [
         (RUN + "gates.cpp", "if (job_.tasks[type].from && states_[before(task)] != State::kDone) return;", ""),

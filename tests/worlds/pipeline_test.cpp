@@ -111,11 +111,13 @@ TEST(Pipeline, DrawnAtRandomIsDoneNearTheBound) {
     const Verdict verdict = live_through(scene);
     EXPECT_THAT(verdict.violations, IsEmpty());
     const double ratio = verdict.completions.back().first / bound_of(line);
-    EXPECT_LE(ratio, 1.22) << "line " << k;
+    // In line 44, trials of the first stage take most of the first seconds of the only server where the last
+    // one is fast.
+    EXPECT_LE(ratio, k == 44 ? 1.21 : 1.165) << "line " << k;
     sum += ratio;
   }
   if (drawn >= 60) {
-    EXPECT_LE(sum / static_cast<double>(drawn), 1.05) << "on average";
+    EXPECT_LE(sum / static_cast<double>(drawn), 1.045) << "on average";
   }
 }
 

@@ -259,6 +259,44 @@ TEST_F(SceneTest, WideTasksAreNotStarvedByNarrowOnes) {
   }
 }
 
+/// Parts of two sizes on four slots: everywhere something is free, nowhere a whole slot.
+TEST_F(SceneTest, AWholeSlotIsHadAmongPartsOfSlots) {
+  for (const std::string policy : {"", "jsq"}) {
+    SCOPED_TRACE(policy);
+    scene_ = Scene();
+    scene_.job.folder = ".";
+    scene_.options.policy = policy;
+    scene_.variation = 0.3;
+    add_resource(4, 0.5);
+    JobTask& first = add_tasks(600);
+    first.rates = {2.0};
+    first.needs = {{ResourceId{0}, CapacityId{0}, 0.3}};
+    for (const double amount : {0.6, 1.0}) {
+      JobTask other = scene_.job.tasks.front();
+      other.name = "t" + std::to_string(scene_.job.tasks.size());
+      other.inputs = inputs_by_counting(amount == 1 ? 4 : 100);
+      other.needs = {{ResourceId{0}, CapacityId{0}, amount}};
+      scene_.job.tasks.push_back(other);
+      scene_.seconds.push_back(0.5);
+      scene_.not_found.push_back(false);
+      scene_.fails.push_back(0);
+    }
+    scene_.manners.resize(704, Manner::kWell);
+    live();
+    EXPECT_EQ(verdict_.outcome, "finished");
+    std::size_t before = 0;  // that ended before all whole ones
+    std::size_t seen = 0;
+    for (const auto& [when, type] : verdict_.completions) {
+      seen += index(type) == 2 ? 1 : 0;
+      before += seen < 4 ? 1 : 0;
+    }
+    EXPECT_LT(before, 600U);
+    // Each slot takes 0.6 and 0.3, or three of 0.3: at least 600 / 3 and 100 / 2 more rounds of half a
+    // second.
+    EXPECT_LT(verdict_.seconds, 45);
+  }
+}
+
 TEST_F(SceneTest, WhatALostTaskHeldIsNotGivenToAnotherBeforeItsWorkerMustHaveEnded) {
   add_resource(2, 1, true);
   scene_.job.capacities.emplace_back().name = "licence";
@@ -284,6 +322,38 @@ TEST_F(SceneTest, WhatATaskHoldsThatCannotBeKilledStaysHeld) {
   live();
   EXPECT_EQ(verdict_.outcome, "interrupted") << "nobody else gets the licence";
   EXPECT_EQ(count(AttemptStatus::kOk), 0U);
+}
+
+/// Two that hang use up what is shared, so the plan has nothing for the others. In their place goes what is
+/// worth most per second.
+TEST_F(SceneTest, InPlaceOfTasksThatHangTheBestOthersRun) {
+  add_resource(3, 1);
+  scene_.job.capacities.emplace_back().name = "bus";
+  scene_.job.capacities[0].shared = true;
+  scene_.options.policy = "planned";
+  scene_.options.objective = RunObjective::kThroughput;
+  JobTask& hang = add_tasks(2);
+  hang.rates = {1.0};
+  hang.worth = 100;
+  hang.needs = {{ResourceId{0}, CapacityId{1}, 1}};
+  for (const double seconds : {1.0, 0.5}) {
+    JobTask other = scene_.job.tasks.front();
+    other.name = "t" + std::to_string(scene_.job.tasks.size());
+    other.inputs = inputs_by_counting(10);
+    other.rates = {1 / seconds};
+    other.worth = 1;
+    scene_.job.tasks.push_back(other);
+    scene_.seconds.push_back(seconds);
+    scene_.not_found.push_back(false);
+    scene_.fails.push_back(0);
+  }
+  scene_.manners.assign(22, Manner::kWell);
+  scene_.manners[0] = scene_.manners[1] = Manner::kHangs;
+  scene_.signals = {{100, Signal::Kind::kTerminate}};
+  live();
+  ASSERT_EQ(verdict_.completions.size(), 20U);
+  for (std::size_t at = 0; at < 10; ++at)
+    EXPECT_EQ(verdict_.completions[at].second, task_type(2)) << "the faster of the two, completion " << at;
 }
 
 // Found by a campaign: a task lost after the last command for its type was missing; the share of a type that

@@ -206,7 +206,9 @@ class OneRun final : public World, public RunObserver {
 
 }  // namespace
 
-Verdict live_through(const Scene& scene, bool trace) {
+Verdict live_through(const Scene& given, bool trace) {
+  Scene scene = given;
+  if (needs_of(scene.job).any) tell_slots(scene.job);
   Verdict verdict;
   Disk disk;
   Clock::time_point now = kBeginning;

@@ -42,8 +42,19 @@ int replay(std::uint64_t seed) {
   return verdict.violations.empty() ? 0 : 1;
 }
 
-/// The mean and the quantiles of what `run` gives for each seed; 1 if something does not hold in one of them.
-int measure(std::uint64_t first, std::uint64_t last, const char* what, double high_part,
+/// What the ratios of at least kEnough seeds must be.
+struct Bars {
+  double least_mean = 0;
+  double most_mean = 0;  // 0: none
+  double most_of_95 = 0;
+};
+constexpr std::size_t kEnough = 20;
+constexpr Bars kBatchBars = {0, 1.10, 1.25};
+constexpr Bars kBoxBars = {0.95, 0, 0};
+
+/// The mean and the quantiles of what `run` gives for each seed; 1 if something does not hold in one of them,
+/// or if they are worse than the bars.
+int measure(std::uint64_t first, std::uint64_t last, const char* what, double high_part, const Bars& bars,
             const std::function<BoxResult(std::uint64_t)>& run) {
   std::vector<double> ratios;
   std::uint64_t bad = 0;
@@ -61,11 +72,15 @@ int measure(std::uint64_t first, std::uint64_t last, const char* what, double hi
     return ratios.empty() ? 0
                           : ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
   };
+  const double mean = sum / static_cast<double>(std::max<std::size_t>(1, ratios.size()));
   std::printf("%s: %zu, %llu violated; mean %.3f, %.0f%% %.3f, worst %.3f\n", what, ratios.size(),
-              static_cast<unsigned long long>(bad),
-              sum / static_cast<double>(std::max<std::size_t>(1, ratios.size())), 100 * high_part,
-              at(high_part), at(high_part > 0.5 ? 1 : 0));
-  return bad == 0 ? 0 : 1;
+              static_cast<unsigned long long>(bad), mean, 100 * high_part, at(high_part),
+              at(high_part > 0.5 ? 1 : 0));
+  const bool is_worse =
+      ratios.size() >= kEnough && (mean < bars.least_mean || (bars.most_mean > 0 && mean > bars.most_mean) ||
+                                   (bars.most_of_95 > 0 && at(0.95) > bars.most_of_95));
+  if (is_worse) std::printf("worse than the bars\n");
+  return bad == 0 && !is_worse ? 0 : 1;
 }
 
 }  // namespace
@@ -94,10 +109,11 @@ int main(int argc, char** argv) {
   }
   if (kind == "--batches" || kind == "--learnt-batches") {
     const bool known = kind == "--batches";
-    return measure(first, last, "batches, time against the bound", 0.95,
+    return measure(first, last, "batches, time against the bound", 0.95, known ? kBatchBars : Bars{},
                    [&](std::uint64_t seed) { return run_batch(draw_batch(seed, known)); });
   }
-  if (kind == "--boxes") return measure(first, last, "boxes, value against the plan", 0.05, run_planned);
+  if (kind == "--boxes")
+    return measure(first, last, "boxes, value against the plan", 0.05, kBoxBars, run_planned);
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t bad = 0;
   std::uint64_t turns = 0;

@@ -39,14 +39,14 @@ std::string remarked(std::string line, const std::string& remark) {
   return line + "# " + remark + "\n";
 }
 
-/// The environment with which a task sees only the card of its slot.
+/// The environment with which a task sees only the cards of its slots.
 std::string gpu_env(const GpuKind& gpu, const Machine& machine) {
   const auto is_other = [&](const GpuKind& other) {
     return other.visible_by == gpu.visible_by && other.first != gpu.first;
   };
   const bool is_alone = std::none_of(machine.gpus.begin(), machine.gpus.end(), is_other);
   std::string text = "env = { " + gpu.visible_by + " = \"" +
-                     (gpu.first == 0 && gpu.count > 1 ? "{%}" : std::to_string(gpu.first)) + "\"";
+                     (gpu.first == 0 && gpu.count > 1 ? "{%%}" : std::to_string(gpu.first)) + "\"";
   // By default CUDA counts the fastest card first.
   if (!is_alone && gpu.visible_by.starts_with("CUDA")) text += ", CUDA_DEVICE_ORDER = \"PCI_BUS_ID\"";
   return text + " }\n";
@@ -65,6 +65,8 @@ std::string resources_of(const Machine& machine, bool is_job) {
     text += remarked("servers = " + std::to_string(gpu.count), gpu_remark(gpu));
     if (is_job) {
       if (!gpu.visible_by.empty()) text += gpu_env(gpu, machine);
+      text += "# Tasks that need half of a card, such as half of its memory: 'needs = { " + gpu.name +
+              " = { " + gpu.name + " = 0.5 } }'.\n";
     } else {
       text += remarked("discipline = \"fcfs\"", "a card runs one task after another; 'ps': all at once");
     }
