@@ -1,0 +1,19 @@
+// A table that is too wide for its box: a block for each row, every cell with the name of its column, as in the explorer and in reports.
+const boxOf = (table) => table.closest('.md-typeset__scrollwrap') ?? table;
+
+function fit(table) {
+  delete table.dataset.stacked;
+  const box = boxOf(table);
+  if (box.scrollWidth <= box.clientWidth + 1) return;
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, k) => { if (names[k]) cell.dataset.label = names[k]; });
+  table.dataset.stacked = names.length > 5 ? 'numbers' : 'texts';
+}
+
+const observer = new ResizeObserver((entries) => {
+  for (const table of new Set(entries.map(({target}) => target.querySelector?.('table') ?? target))) fit(table);
+});
+for (const table of document.querySelectorAll('.md-typeset table:not([class])')) {
+  observer.observe(table);
+  observer.observe(table.parentElement);
+}
