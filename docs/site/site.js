@@ -17,3 +17,14 @@ for (const table of document.querySelectorAll('.md-typeset table:not([class])'))
   observer.observe(table);
   observer.observe(table.parentElement);
 }
+
+// What the theme leaves out for those who do not see the page.
+document.querySelector('.md-search')?.setAttribute('aria-label', 'Search');
+document.querySelector('.md-search__scrollwrap')?.setAttribute('tabindex', '0');
+const reach = new ResizeObserver((entries) => {
+  for (const {target} of entries) {
+    if (target.scrollWidth > target.clientWidth) target.setAttribute('tabindex', '0');
+    else target.removeAttribute('tabindex');
+  }
+});
+for (const box of document.querySelectorAll('.md-typeset pre > code, .md-typeset p:has(> img)')) reach.observe(box);
