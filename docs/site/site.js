@@ -1,10 +1,11 @@
-// A table that is too wide for its box in a narrow window: a block for each row, every cell with the name of its column, as in the explorer and in reports.
+// A table that is too wide for a narrow window: a block for each row, every cell with the name of its column, as in the explorer and in reports.
 const boxOf = (table) => table.closest('.md-typeset__scrollwrap') ?? table;
 
 function fit(table) {
   delete table.dataset.stacked;
   const box = boxOf(table);
-  if (window.innerWidth > 960 || box.scrollWidth <= box.clientWidth + 1) return;
+  const isSqueezed = [...table.tBodies[0].querySelectorAll('td')].some((cell) => cell.clientWidth < 100 && cell.clientHeight > 150);
+  if (window.innerWidth > 960 || (box.scrollWidth <= box.clientWidth + 1 && !isSqueezed)) return;
   const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
   for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, k) => { if (names[k]) cell.dataset.label = names[k]; });
   table.dataset.stacked = names.length > 5 ? 'numbers' : 'texts';
