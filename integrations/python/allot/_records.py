@@ -1,7 +1,7 @@
 """Rows of results."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +236,22 @@ class ExecutorStatistics(NamedTuple):
     def to_frame(self) -> "DataFrame":
         """A pandas frame, a row per kind and resource."""
         return _frames.executor_statistics(self)
+
+
+def total(parts: Sequence[ExecutorStatistics]) -> ExecutorStatistics:
+    """The sum of statistics of the same resources. The last part knows all kinds."""
+    last = parts[-1]
+    if len(parts) == 1:
+        return last
+    sums: Dict[str, NDArray[Any]] = {}
+    for name in ("completed", "failed", "running", "busy_seconds", "waiting"):
+        sums[name] = np.zeros_like(getattr(last, name))
+        for part in parts:
+            sums[name][[last.kinds.index(kind) for kind in part.kinds]] += getattr(part, name)
+    sums["busy"] = np.sum([part.busy for part in parts], axis=0)
+    for array in sums.values():
+        array.flags.writeable = False
+    return last._replace(**sums)
 
 
 # Users find them in the package.
