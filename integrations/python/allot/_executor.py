@@ -8,13 +8,13 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast, get_args, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast, get_args, overload
 
 import numpy as np
 
 from . import _native
 from ._dispatch import _names
-from ._errors import InvalidInput
+from ._errors import InvalidInput, did_you_mean
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Plan, Scenario
 from ._pool import ThreadPlace, _Pool, interrupt
@@ -169,7 +169,7 @@ class Executor(concurrent.futures.Executor):
         policy: PolicyName = "planned",
         objective: str = "throughput",
         processes: bool = False,
-        mp_context: str = "forkserver",
+        mp_context: Literal["forkserver", "spawn"] = "forkserver",
         initializer: Optional[Callable[..., Any]] = None,
         initargs: Tuple[Any, ...] = (),
         exploration: float = 0.02,
@@ -181,18 +181,22 @@ class Executor(concurrent.futures.Executor):
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
         words = (("policy", policy, get_args(PolicyName)), ("objective", objective, OBJECTIVES))
-        wrong = [(key, f"must be one of {', '.join(known)}, is {word!r}") for key, word, known in words if word not in known]
+        wrong = [
+            (key, f"must be one of {', '.join(known)}, is {word!r}.{did_you_mean(word, known)}") for key, word, known in words if word not in known
+        ]
         if wrong:
             raise InvalidInput(wrong)
         if mp_context not in ("forkserver", "spawn"):
             raise InvalidInput([("mp_context", f"must be 'forkserver' or 'spawn', is {mp_context!r}: threads do not survive a fork")])
+        if isinstance(scenario, Mapping) and scenario and all(isinstance(number, int) for number in scenario.values()):
+            raise InvalidInput([("scenario", f"is a dict of names and numbers; did you mean resources={dict(scenario)!r}?")])
         self._machine = None if scenario is None else scenario_of(scenario)
         if self._machine is not None:
             self.resources = self._machine.resources
             self._servers: Any = self._machine.servers
             self._capacities: Any = self._machine.capacities
         else:
-            names, self._servers = _names("resources", resources or {"cpu": len(os.sched_getaffinity(0))})
+            names, self._servers = _names("resources", {"cpu": len(os.sched_getaffinity(0))} if resources is None else resources)
             self.resources = tuple(names)
             self._capacities = capacities
         self._options = (policy, objective, exploration, 4 * MOST_PLAIN_KINDS, trace, seed)
@@ -242,8 +246,13 @@ class Executor(concurrent.futures.Executor):
         """
         if not isinstance(name, str) or not name:
             raise InvalidInput([("name", f"must be a name, is {name!r}")])
-        problems = [(place, "is not a resource of this executor") for place in functions if place not in self.resources]
-        problems += [(place, f"must be a function, is {f!r}") for place, f in functions.items() if not callable(f)]
+        problems = []
+        for place, function in functions.items():
+            if place not in self.resources:
+                meant = did_you_mean(place, ("worth", "priority", "needs", "rates"))
+                problems.append((place, f"is not a resource of this executor.{meant} There are {', '.join(self.resources)}."))
+            elif not callable(function):
+                problems.append((place, f"must be a function, is {function!r}"))
         if not functions:
             problems.append(("functions", "must be given for at least one resource"))
         if problems:
@@ -383,6 +392,12 @@ class Executor(concurrent.futures.Executor):
             if [f is None for f in wanted] != [f is None for f in kind._functions or ()]:
                 raise InvalidInput([("fn", f"there is a kind {marks.name!r} already, which runs on other resources")])
             return kind, wanted
+        if isinstance(fn, str) and self._machine is not None and fn in self._machine.tasks:
+            how = f"kind({fn!r}, {self.resources[0]}=...)"
+            raise InvalidInput([("fn", f"{fn!r} has no function yet: give it one with {how}")])
+        if isinstance(fn, str):
+            names = [name for name in self._kinds if isinstance(name, str)]
+            raise InvalidInput([("fn", f"there is no kind {fn!r}.{did_you_mean(fn, names)}")])
         if not callable(fn):
             raise InvalidInput([("fn", f"must be a kind, the name of one, or a function, is {fn!r}")])
         name = getattr(getattr(fn, "func", fn), "__qualname__", type(fn).__qualname__)

@@ -246,6 +246,41 @@ def test_mistakes_are_told(wrong):
         wrong()
 
 
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda box, cpu: allot.Executor(box).submit("decode", 1), r"'decode' has no function yet: give it one with kind\('decode', cpu=...\)"),
+        (lambda box, cpu: allot.Executor(box).kind("fft", cpu=len), "in the scenario, 'fft' runs on gpu"),
+        (lambda box, cpu: cpu.submit("fast"), "there is no kind 'fast'. Did you mean 'fats'?"),
+        (lambda box, cpu: cpu.kind("a", cpu=len, wort=3), "wort: .* Did you mean 'worth'\\? There are cpu, disk."),
+        (lambda box, cpu: cpu.kind("a", gpu=len), "gpu: is not a resource of this executor.* There are cpu, disk."),
+        (lambda box, cpu: allot.Executor({"cpu": 1}), r"did you mean resources=\{'cpu': 1\}\?"),
+        (lambda box, cpu: allot.Executor(policy="jqs"), "Did you mean 'jsq'"),
+        (lambda box, cpu: allot.Executor(objective="trougput"), "Did you mean 'throughput'"),
+        (lambda box, cpu: allot.Executor(resources={}), "resource"),
+    ],
+)
+def test_mistakes_are_told_with_what_would_be_right(wrong, words):
+    box = allot.Scenario({"decode": {"cpu": 100.0, "gpu": 50.0}, "fft": {"gpu": 10.0}}, 1)
+    with allot.Executor(resources=["cpu", "disk"]) as cpu:
+        cpu.kind("fats", cpu=len)
+        with pytest.raises(allot.InvalidInput, match=words):
+            wrong(box, cpu)
+
+
+def test_resources_by_a_series():
+    pandas = pytest.importorskip("pandas")
+    with allot.Executor(resources=pandas.Series({"cpu": 2, "gpu": 1})) as executor:
+        assert executor.plan().scenario.servers.tolist() == [2, 1] and executor.resources == ("cpu", "gpu")
+    with allot.Executor(resources=pandas.Series(["cpu", "gpu"])) as executor:
+        assert executor.resources == ("cpu", "gpu")
+    with pytest.raises(allot.InvalidInput, match="names as its index"):
+        allot.Executor(resources=pandas.Series([1, 2]))
+    tasks = pandas.Series({"a": 3, "b": 4})
+    with allot.Dispatcher(resources=["cpu"], tasks=tasks, background=False) as dispatcher:
+        assert dispatcher.tasks == ("a", "b") and dispatcher.plan().scenario.counts.tolist() == [3, 4]
+
+
 # ---- faults
 
 
