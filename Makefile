@@ -90,7 +90,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600
 	$(call heading,test: asan (all))
 	@cmake --build --preset asan
-	@ALLOT_WHOLE_TESTS=1 ctest --preset asan --label-exclude long
+	@ALLOT_WHOLE_TESTS=1 ALLOT_SCHEDULES=1000 ctest --preset asan --label-exclude long
 	$(call heading,test: release (long))
 	@tools/setup package
 	@ctest --preset release --label-regex long --no-tests=ignore
@@ -101,7 +101,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	$(call heading,test: tsan)
 	@cmake --preset tsan >/dev/null
 	@cmake --build --preset tsan
-	@ALLOT_WHOLE_TESTS=1 ctest --preset tsan
+	@ALLOT_WHOLE_TESTS=1 ALLOT_SCHEDULES=1000 ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
 	@tools/setup build mpi test bench python dask starpu rivals

@@ -84,13 +84,14 @@ class BuildWithCMake(build_ext):
 
 version = re.search(r"^ *VERSION ([0-9.]+)$", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
 (ROOT / "build").mkdir(exist_ok=True)
+is_built = bool(os.environ.get("ALLOT_NATIVE"))
 setup(
     version=version,
     ext_modules=[Extension("allot._native", [])],
     cmdclass={"build_ext": BuildWithCMake},
     setup_requires=[
-        *([] if has_pybind11() else ["pybind11>=2.10"]),
-        *([] if shutil.which("cmake") else ["cmake>=3.22"]),
+        *([] if is_built or has_pybind11() else ["pybind11>=2.10"]),
+        *([] if is_built or shutil.which("cmake") else ["cmake>=3.22"]),
     ],
     options={"egg_info": {"egg_base": "build"}},
 )

@@ -6,6 +6,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/random.hpp"
+#include "allot/base/words.hpp"
 #include "allot/dispatch/detail/dispatcher_state.hpp"
 
 namespace allot {
@@ -24,8 +25,10 @@ constexpr double kUnknownFactor = 2;
 
 const PolicyInfo& policy_named(const std::string& name) {
   const PolicyInfo* const policy = find_policy(name);
-  if (policy == nullptr) throw InvalidModel("policy", "there is no policy '" + name + "'");
-  return *policy;
+  if (policy != nullptr) return *policy;
+  std::vector<std::string_view> names;
+  for (const PolicyInfo* known : builtin_policies()) names.push_back(known->name);
+  throw InvalidModel("policy", "there is no policy '" + name + "'." + did_you_mean(name, names));
 }
 
 }  // namespace

@@ -177,7 +177,11 @@ bool Executor::State::wait_until(std::optional<Clock::time_point> end) {
 Executor::Executor(const ExecutorSetup& setup, const ExecutorOptions& options)
     : state_(std::make_unique<State>(setup, options)) {}
 
-Executor::~Executor() { shutdown(); }
+Executor::~Executor() {
+  shutdown();
+  if (!state_->is_mine()) return;
+  std::thread([state = std::move(state_)] { state->wait_until(std::nullopt); }).detach();
+}
 
 Executor::Task& Executor::make_task() { return state_->make_task(); }
 void Executor::drop_task(Task& task) noexcept { state_->recycle(&task, &task, 1); }

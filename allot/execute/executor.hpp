@@ -41,7 +41,10 @@ class TaskResult {
  public:
   using Value = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
   explicit TaskResult(std::exception_ptr error) : error_(std::move(error)) {}
-  explicit TaskResult(Value value) : value_(std::move(value)) {}
+  explicit TaskResult(Value value) {
+    if constexpr (std::is_reference_v<Result>) value_ = std::addressof(value);
+    else value_.emplace(std::move(value));
+  }
 
   bool ok() const noexcept { return error_ == nullptr; }
   /// Null if it succeeded.
@@ -49,12 +52,14 @@ class TaskResult {
   /// Rethrows the exception of the task.
   Result get() {
     if (error_ != nullptr) std::rethrow_exception(error_);
-    if constexpr (!std::is_void_v<Result>) return std::move(*value_);
+    if constexpr (std::is_reference_v<Result>) return **value_;
+    else if constexpr (!std::is_void_v<Result>) return std::move(*value_);
   }
 
  private:
+  using Held = std::conditional_t<std::is_reference_v<Result>, std::remove_reference_t<Result>*, Value>;
   std::exception_ptr error_;
-  std::optional<Value> value_;
+  std::optional<Held> value_;
 };
 
 struct ExecutorOptions {
@@ -81,7 +86,8 @@ class Executor {
   /// Starts the servers and waits until each has made its state. Throws InvalidModel if the setup is invalid,
   /// and rethrows exceptions from making a server's state.
   explicit Executor(const ExecutorSetup& setup, const ExecutorOptions& options = {});
-  /// Like `shutdown()`: submitted tasks are run first.
+  /// Like `shutdown()`: submitted tasks are run first. In a task or a callback of its own it does not wait: a
+  /// detached thread waits for the tasks and ends the servers.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

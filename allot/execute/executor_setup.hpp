@@ -45,8 +45,16 @@ template <typename Signature>
 class TaskKind;
 template <typename Result, typename... Arguments>
 class TaskKind<Result(Arguments...)> {
+  static_assert(!std::is_rvalue_reference_v<Result>, "a task cannot return a reference to what ends with it");
+
  public:
   TaskType id() const noexcept { return id_; }
+  /// Whether a function can be called so: with the state of the server, if any, and the arguments.
+  template <typename State, typename Call>
+  static constexpr bool fits() {
+    if constexpr (std::is_void_v<State>) return std::is_invocable_r_v<Result, const Call&, Arguments...>;
+    else return std::is_invocable_r_v<Result, const Call&, State&, Arguments...>;
+  }
 
  private:
   friend class ExecutorSetup;
@@ -181,14 +189,22 @@ class ExecutorSetup {
     using Values = typename TaskKind<Signature>::Values;
     table.resize(std::max(table.size(), index(one.place.id) + 1));
     rates.emplace_back(one.place.id, one.rate);
-    table[index(one.place.id)] = [call = std::move(one.function)](void* state, Values& values) {
-      if constexpr (std::is_void_v<State>) {
-        (void)state;
-        return TaskKind<Signature>::apply(call, values);
-      } else {
-        return TaskKind<Signature>::apply(call, values, *static_cast<State*>(state));
-      }
-    };
+    constexpr bool fits = TaskKind<Signature>::template fits<State, Function>();
+    static_assert(fits,
+                  "on(place, function): the function must take the arguments of the kind's signature, after a "
+                  "reference to the state of the place if it has one, return the signature's result, and be "
+                  "callable when const (a lambda that is not mutable)");
+    if constexpr (fits) {
+      table[index(one.place.id)] = [call = std::move(one.function)](void* state,
+                                                                    Values& values) -> decltype(auto) {
+        if constexpr (std::is_void_v<State>) {
+          (void)state;
+          return TaskKind<Signature>::apply(call, values);
+        } else {
+          return TaskKind<Signature>::apply(call, values, *static_cast<State*>(state));
+        }
+      };
+    }
   }
 
   std::vector<OneResource> resources_;

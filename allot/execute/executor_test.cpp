@@ -1,5 +1,9 @@
 #include "allot/execute/executor.hpp"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,6 +60,94 @@ TEST(Executor, ReturnsWhatFunctionsReturn) {
   EXPECT_EQ(all.pairs(two.twice.id(), two.cpu.id).completed + all.pairs(two.twice.id(), two.gpu.id).completed,
             1000u);
 }
+
+TEST(Executor, ReturnsReferences) {
+  ExecutorSetup setup;
+  const auto cpu = setup.resource({.name = "cpu"});
+  int value = 3;
+  const auto own = setup.kind<int&()>({.name = "own"}, on(cpu, [&]() -> int& { return value; }));
+  const auto kept = setup.kind<const int&(bool)>({.name = "kept"}, on(cpu, [&](bool fails) -> const int& {
+                                                   if (fails) throw std::runtime_error("on purpose");
+                                                   return value;
+                                                 }));
+  Executor executor(setup);
+  EXPECT_EQ(&executor.submit(own).get(), &value);
+  EXPECT_THROW(executor.submit(kept, true).get(), std::runtime_error);
+  std::promise<const int*> promise;
+  executor.submit_then(kept, [&](TaskResult<const int&> result) { promise.set_value(&result.get()); }, false);
+  EXPECT_EQ(promise.get_future().get(), &value);
+}
+
+TEST(Executor, RefusesFunctionsThatDoNotFit) {
+  const auto of_text = [](const std::string&) { return 1; };
+  const auto of_state = [](std::string&, int) { return 1; };
+  const auto changing = [k = 0](int) mutable { return ++k; };
+  using Kind = TaskKind<int(int)>;
+  EXPECT_TRUE((Kind::fits<std::string, decltype(of_state)>()));
+  EXPECT_FALSE((Kind::fits<void, decltype(of_text)>()));
+  EXPECT_FALSE((Kind::fits<void, decltype(of_state)>()));
+  EXPECT_FALSE((Kind::fits<void, decltype(changing)>()));
+  EXPECT_FALSE((TaskKind<int&()>::fits<void, int (*)()>()));
+}
+
+/// Tells of its end.
+struct Witness {
+  std::shared_ptr<std::promise<void>> gone;
+  explicit Witness(std::shared_ptr<std::promise<void>> given) : gone(std::move(given)) {}
+  Witness(Witness&&) = default;
+  ~Witness() {
+    if (gone) gone->set_value();
+  }
+};
+
+TEST(Executor, CanBeDestroyedByItsOwnTask) {
+  const auto gone = std::make_shared<std::promise<void>>();
+  std::future<void> over = gone->get_future();
+  std::atomic<int> ran = 0;
+  Door door;
+  ExecutorSetup setup;
+  const auto cpu = setup.resource({.name = "cpu"}, [gone] { return Witness(gone); });
+  const auto kind = setup.kind<void(std::shared_ptr<void>)>(
+      {.name = "owner"}, on(cpu, [&](Witness&, std::shared_ptr<void> owned) {
+        door.pass();
+        owned.reset();
+        ++ran;
+      }));
+  auto executor = std::make_shared<Executor>(setup);
+  executor->submit(kind, std::shared_ptr<void>(executor));
+  for (int k = 0; k < 10; ++k) executor->submit(kind, nullptr);
+  executor.reset();
+  door.open();
+  ASSERT_EQ(over.wait_for(60s), std::future_status::ready);
+  EXPECT_EQ(ran.load(), 11);
+}
+
+#if defined(__linux__)
+TEST(Executor, PinsServersWhereAsked) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &before)) cores.push_back(core);
+  }
+  cores = {cores.back(), cores.front()};
+  std::array<cpu_set_t, 3> pinned{};
+  cpu_set_t free{};
+  ExecutorSetup setup;
+  setup.resource(
+      {.name = "cpu", .servers = 3},
+      [&](std::size_t server) { return sched_getaffinity(0, sizeof(cpu_set_t), &pinned.at(server)); }, cores);
+  const auto gpu =
+      setup.resource({.name = "gpu"}, [&] { return sched_getaffinity(0, sizeof(cpu_set_t), &free); });
+  setup.kind<void()>({.name = "any"}, on(gpu, [](int) {}));
+  const Executor executor(setup);
+  for (std::size_t server = 0; server < 3; ++server) {
+    EXPECT_EQ(CPU_COUNT(&pinned.at(server)), 1);
+    EXPECT_TRUE(CPU_ISSET(cores[server % 2], &pinned.at(server)));
+  }
+  EXPECT_TRUE(CPU_EQUAL(&free, &before));
+}
+#endif
 
 TEST(Executor, HostsEveryPolicyThatFits) {
   for (const PolicyInfo* const policy : builtin_policies()) {

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, List, Literal, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from . import _native
 from ._errors import InvalidInput, Unavailable
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Scenario, Ticket
-from ._questions import PolicyFunction
+from ._questions import PolicyFunction, PolicyName
 
 #: How fast one type is on each resource: a sequence, with NaN or None for an unknown rate and 0 where it cannot run; or
 #: by name (a mapping or a pandas Series), without resources where it cannot run. None: all unknown.
@@ -19,9 +19,16 @@ RatesLike = Any
 
 
 def _names(option: str, values: Union[Mapping[str, int], Sequence[str]]) -> Tuple[List[str], List[Any]]:
-    """Names, and a number for each: as a mapping has them, or 1."""
+    """Names, and a number for each: as a mapping has them, or a pandas Series with names as its index; or 1."""
     if isinstance(values, Mapping):
         return list(values), list(values.values())
+    if hasattr(values, "items") and hasattr(values, "index"):
+        labels, numbers = list(getattr(values, "index")), list(getattr(values, "array"))
+        if all(isinstance(label, str) for label in labels):
+            return labels, numbers
+        if not all(isinstance(number, str) for number in numbers):
+            raise InvalidInput([(option, f"a Series must have names as its index or its values, has the index {labels!r}")])
+        return numbers, [1] * len(numbers)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InvalidInput([(option, f"must be a list or a dict of names, is {values!r}")])
     names = list(values)
@@ -127,10 +134,10 @@ class Dispatcher(_native.Dispatcher):
         tasks: Union[Mapping[str, int], Sequence[str], None] = None,
         rates: Optional[RatesLike] = None,
         worth: float = 10.0,
-        policy: Union[str, PolicyFunction] = "map",
+        policy: Union[PolicyName, PolicyFunction] = "map",
         assignment: Optional[Any] = None,
         probabilities: Optional[Any] = None,
-        shares: str = "exact",
+        shares: Literal["exact", "floor"] = "exact",
         background: bool = True,
         solve_limit: float = 0.2,
         look_every: float = 0.005,

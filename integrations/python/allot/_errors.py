@@ -1,6 +1,7 @@
 """What is wrong with an input."""
 from __future__ import annotations
 
+import difflib
 from typing import Iterable, NamedTuple, Tuple
 
 
@@ -38,6 +39,12 @@ class InvalidInput(ValueError):
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.diagnostics)
+
+
+def did_you_mean(word: object, names: Iterable[str]) -> str:
+    """" Did you mean 'x'?", or nothing."""
+    close = difflib.get_close_matches(str(word), list(names), 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 class Unavailable(RuntimeError):

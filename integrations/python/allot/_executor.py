@@ -6,27 +6,30 @@ import concurrent.futures
 import functools
 import os
 import threading
+import time
 import weakref
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast, get_args, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast, get_args, overload
 
 import numpy as np
 
 from . import _native
 from ._dispatch import _names
-from ._errors import InvalidInput
+from ._errors import InvalidInput, did_you_mean
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Plan, Scenario
-from ._pool import _Pool
+from ._pool import ThreadPlace, _Pool, interrupt
 from ._processes import ProcessPlace
 from ._questions import PolicyName
-from ._records import ExecutorStatistics, RateEstimates
+from ._records import ExecutorStatistics, RateEstimates, total
 
 Future = concurrent.futures.Future
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 #: Functions without a mark get a kind each, by name, up to this number; further ones share one.
 MOST_PLAIN_KINDS = 64
-PLAIN = "function"
+PLAIN = "other functions"
+#: What ends the body of a `with` and all that runs. Under asyncio, Ctrl-C cancels the main task.
+INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 OBJECTIVES = ("throughput", "priority", "max-min", "proportional")
 
 
@@ -166,7 +169,7 @@ class Executor(concurrent.futures.Executor):
         policy: PolicyName = "planned",
         objective: str = "throughput",
         processes: bool = False,
-        mp_context: str = "forkserver",
+        mp_context: Literal["forkserver", "spawn"] = "forkserver",
         initializer: Optional[Callable[..., Any]] = None,
         initargs: Tuple[Any, ...] = (),
         exploration: float = 0.02,
@@ -178,30 +181,38 @@ class Executor(concurrent.futures.Executor):
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
         words = (("policy", policy, get_args(PolicyName)), ("objective", objective, OBJECTIVES))
-        wrong = [(key, f"must be one of {', '.join(known)}, is {word!r}") for key, word, known in words if word not in known]
+        wrong = [
+            (key, f"must be one of {', '.join(known)}, is {word!r}.{did_you_mean(word, known)}") for key, word, known in words if word not in known
+        ]
         if wrong:
             raise InvalidInput(wrong)
         if mp_context not in ("forkserver", "spawn"):
             raise InvalidInput([("mp_context", f"must be 'forkserver' or 'spawn', is {mp_context!r}: threads do not survive a fork")])
+        if isinstance(scenario, Mapping) and scenario and all(isinstance(number, int) for number in scenario.values()):
+            raise InvalidInput([("scenario", f"is a dict of names and numbers; did you mean resources={dict(scenario)!r}?")])
         self._machine = None if scenario is None else scenario_of(scenario)
         if self._machine is not None:
             self.resources = self._machine.resources
             self._servers: Any = self._machine.servers
             self._capacities: Any = self._machine.capacities
         else:
-            names, self._servers = _names("resources", resources or {"cpu": len(os.sched_getaffinity(0))})
+            names, self._servers = _names("resources", {"cpu": len(os.sched_getaffinity(0))} if resources is None else resources)
             self.resources = tuple(names)
             self._capacities = capacities
         self._options = (policy, objective, exploration, 4 * MOST_PLAIN_KINDS, trace, seed)
         start: Callable[[], Any] = functools.partial(initializer or _nothing, *initargs)
-        self._place_for: Callable[[str], Any] = functools.partial(_thread, start)
+        self._place_for: Callable[[str], Any] = functools.partial(ThreadPlace, start)
         if processes:
             self._place_for = functools.partial(ProcessPlace, mp_context, start)
         self._kinds: Dict[Any, Kind] = {}  # by itself, its name, and the marked function
         self._lock = threading.Lock()
         self._marking = threading.Lock()
         self._pool: Optional[_Pool] = None
+        self._replaced: List[_Pool] = []  # their tasks still run
+        self._past: List[ExecutorStatistics] = []  # of those whose tasks have ended
+        self._began: Optional[float] = None  # if there were others: when the first task was submitted
         self._absent: List[str] = []  # resources without a worker at present
+        self._drained: Dict[str, None] = {}  # by the user
         self._closed = False
         self._plain = Kind(self, PLAIN, None, {})
         self._plain_kinds: Dict[str, Kind] = {}
@@ -225,7 +236,7 @@ class Executor(concurrent.futures.Executor):
 
         worth: the value of one completion. priority: the weight of its share, for policies and objectives with shares.
         needs: what a task needs of capacities while it runs, by resource. rates: tasks per second of one worker, if they
-        are known. For a kind of the executor's scenario, give only the functions.
+        are known. For a kind of the executor's scenario, give only the functions; it runs where it has one.
 
         >>> import allot
         >>> with allot.Executor(resources={"cpu": 2, "gpu": 1}, capacities={"memory": 8}) as executor:
@@ -235,8 +246,13 @@ class Executor(concurrent.futures.Executor):
         """
         if not isinstance(name, str) or not name:
             raise InvalidInput([("name", f"must be a name, is {name!r}")])
-        problems = [(place, "is not a resource of this executor") for place in functions if place not in self.resources]
-        problems += [(place, f"must be a function, is {f!r}") for place, f in functions.items() if not callable(f)]
+        problems = []
+        for place, function in functions.items():
+            if place not in self.resources:
+                meant = did_you_mean(place, ("worth", "priority", "needs", "rates"))
+                problems.append((place, f"is not a resource of this executor.{meant} There are {', '.join(self.resources)}."))
+            elif not callable(function):
+                problems.append((place, f"must be a function, is {function!r}"))
         if not functions:
             problems.append(("functions", "must be given for at least one resource"))
         if problems:
@@ -245,10 +261,15 @@ class Executor(concurrent.futures.Executor):
         with self._lock:
             if name in self._kinds:
                 raise InvalidInput([("name", f"there is a kind {name!r} already")])
-            kind = Kind(self, name, tuple(functions.get(place) for place in self.resources), fields)
+            told = f"{name} (2)" if name in self._plain_kinds else name  # in reports
+            kind = Kind(self, told, tuple(functions.get(place) for place in self.resources), fields)
             known = self._machine is not None and name in self._machine.tasks
             if known and fields != {"worth": 1.0, "priority": None, "needs": None, "rates": None}:
                 raise InvalidInput([("name", f"the scenario says all of {name!r} but its functions")])
+            if known and self._machine is not None:
+                places = [place for place, rate in zip(self.resources, self._machine.rates[self._machine.tasks.index(name)]) if rate > 0]
+                if not set(places) & set(functions):
+                    raise InvalidInput([("functions", f"in the scenario, {name!r} runs on {', '.join(places)}")])
             self._add(kind)
             self._kinds[name] = self._kinds[kind] = kind
         return kind
@@ -257,6 +278,9 @@ class Executor(concurrent.futures.Executor):
         """Makes it known to the feed, if there is one."""
         if self._machine is not None and kind.name in self._machine.tasks:
             kind._index = self._machine.tasks.index(kind.name)
+            for name, function in zip(self.resources, kind._functions or ()):
+                if function is None and self._pool is not None:
+                    self._pool.feed.dispatcher.disable(kind.name, name)
         elif self._pool is not None:
             fields = {key: kind._said.get(key) for key in ("worth", "priority", "needs")}
             kind._index = self._pool.feed.add_kind(self._rates(kind), {"name": kind.name, "count": 1, **fields})
@@ -293,48 +317,65 @@ class Executor(concurrent.futures.Executor):
         if self._pool is None:
             if self._machine is not None:
                 machine, feed = self._machine, self._feed_of(self._machine, None)
-                later = [kind for name, kind in self._kinds.items() if isinstance(name, str) and kind._index < 0]
+                later = [kind for name, kind in self._kinds.items() if isinstance(name, str)]
             else:
-                named = [kind for name, kind in self._kinds.items() if isinstance(name, str)]
-                kinds = [*named, *self._plain_kinds.values()] or [self._plain]
-                for index, kind in enumerate(kinds):
-                    kind._index = index
+                kinds = [kind for name, kind in self._kinds.items() if isinstance(name, str)] + list(self._plain_kinds.values())
+                if self._plain._index >= 0 or not kinds:
+                    kinds.append(self._plain)
                 machine, later = self._system(kinds), []
                 feed = self._feed_of(machine, kinds)
+                for index, kind in enumerate(kinds):
+                    kind._index = index
             self._pool = _Pool(feed, machine, self._place_for)
             weakref.finalize(self, feed.close).atexit = False
             for kind in later:
                 self._add(kind)
-            for name in self._absent:
-                feed.dispatcher.drain(name)
+            for place in {**dict.fromkeys(self._absent), **self._drained}:
+                feed.dispatcher.drain(place)
         return self._pool
+
+    def _pools(self) -> List[_Pool]:
+        """All whose tasks may run."""
+        return self._replaced + ([] if self._pool is None else [self._pool])
 
     def _resize(self, servers: Mapping[str, int]) -> None:
         """Other numbers of workers from now on; 0: none for the time being. What runs goes on where it is, what waits is
         taken over, and so are the rates that are known."""
         with self._lock:
+            before = self._pool
+            if self._closed or (before is not None and before.broken is not None):
+                return
             self._servers = [max(1, servers[name]) for name in self.resources]
             self._absent = [name for name in self.resources if servers[name] == 0]
-            before = self._pool
-            if before is None or self._closed:
+            if before is None:
                 return
             known = before.feed.dispatcher.estimates()
-            kinds = sorted({*self._kinds.values(), *self._plain_kinds.values()}, key=lambda kind: kind._index)
-            kinds = [kind for kind in kinds if kind._index >= 0]
+            seen = before.feed.statistics()
+            if self._began is None and seen.seconds > 0:
+                self._began = time.monotonic() - seen.seconds
+            kinds = {kind for kind in [*self._kinds.values(), *self._plain_kinds.values(), self._plain] if kind._index >= 0}
             for kind in kinds:
-                row = known.tasks.index(kind.name)
+                row = known.tasks.index(kind._name)
                 rates = {name: known.rate[row, j] for j, name in enumerate(known.resources) if known.known[row, j]}
                 kind._said = {**kind._said, "rates": rates}
-            waiting = before.feed.cancel_waiting()
-            before.feed.close()
             self._pool = None
-            pool = self._begun()
-            indices = {kind.name: kind._index for kind in kinds}
-            for work in waiting:
+            try:
+                pool = self._begun()
+            except BaseException:
+                self._pool = before
+                raise
+            indices = {kind._name: kind._index for kind in kinds}
+            for work in before.feed.cancel_waiting():
                 pool.feed.put(indices[work[4]], work)
+            before.feed.close()
+            self._replaced.append(before)
+            ended = [other for other in self._replaced if other.ended]
+            if ended:
+                self._replaced = [other for other in self._replaced if other not in ended]
+                self._past = [total([*self._past, *(other.feed.statistics() for other in ended)])]
 
-    def _kind_of(self, fn: Any) -> Kind:
-        """Of what is no kind yet: a marked function, or any other."""
+    def _kind_of(self, fn: Any) -> Tuple[Kind, Optional[Tuple[Any, ...]]]:
+        """Of what is no kind yet: a marked function, or any other. With its functions, if they are not those of the kind."""
         marks = getattr(fn, "allot_task", None)
         if marks is not None:
             functions = marks.functions or dict.fromkeys(self.resources, fn)
@@ -346,26 +387,29 @@ class Executor(concurrent.futures.Executor):
             wanted = tuple(there.get(place) for place in self.resources)
             if kind._functions == wanted:
                 self._kinds[fn] = kind
-                return kind
+                return kind, None
             # Another function of the same name, for example one created anew for each call: the same kind of task.
             if [f is None for f in wanted] != [f is None for f in kind._functions or ()]:
                 raise InvalidInput([("fn", f"there is a kind {marks.name!r} already, which runs on other resources")])
-            twin = Kind(self, kind.name, wanted, kind._said)
-            with self._lock:
-                self._begun()
-                twin._index = kind._index
-            return twin
+            return kind, wanted
+        if isinstance(fn, str) and self._machine is not None and fn in self._machine.tasks:
+            how = f"kind({fn!r}, {self.resources[0]}=...)"
+            raise InvalidInput([("fn", f"{fn!r} has no function yet: give it one with {how}")])
+        if isinstance(fn, str):
+            names = [name for name in self._kinds if isinstance(name, str)]
+            raise InvalidInput([("fn", f"there is no kind {fn!r}.{did_you_mean(fn, names)}")])
         if not callable(fn):
             raise InvalidInput([("fn", f"must be a kind, the name of one, or a function, is {fn!r}")])
         name = getattr(getattr(fn, "func", fn), "__qualname__", type(fn).__qualname__)
         with self._lock:
             kind = self._plain_kinds.get(name, self._plain)
-            if kind is self._plain and len(self._plain_kinds) < MOST_PLAIN_KINDS and name not in self._kinds:
+            taken = name in self._kinds or (self._machine is not None and name in self._machine.tasks)
+            if kind is self._plain and len(self._plain_kinds) < MOST_PLAIN_KINDS and not taken:
                 kind = self._plain_kinds[name] = Kind(self, name, None, {})
             self._begun()
             if kind._index < 0:
                 self._add(kind)
-        return kind
+        return kind, None
 
     # ---- tasks
 
@@ -378,14 +422,17 @@ class Executor(concurrent.futures.Executor):
         ...     executor.submit(pow, 2, 10).result()
         1024
         """
+        functions = None
         try:
-            kind = self._kinds.get(fn) or self._plain_kinds.get(fn.__qualname__)
+            kind = self._kinds.get(fn)
+            if kind is None and not hasattr(fn, "allot_task"):
+                kind = self._plain_kinds.get(fn.__qualname__)
         except (TypeError, AttributeError):
             kind = None
         if kind is None:
-            kind = self._kind_of(fn)
+            kind, functions = self._kind_of(fn)
         future: Future[Any] = Future()
-        functions = kind._functions or (fn,)
+        functions = functions or kind._functions or (fn,)
         with self._lock:
             if self._closed:
                 raise RuntimeError("cannot schedule new futures after shutdown")
@@ -411,22 +458,27 @@ class Executor(concurrent.futures.Executor):
         """Stops accepting tasks. Waiting tasks are run, or cancelled with cancel_futures. wait: return when all have ended."""
         with self._lock:
             self._closed = True
-            pool = self._pool
-        if pool is None:
-            return
-        if cancel_futures:
-            pool.cancel()
-        pool.feed.close()
-        if wait:
+            pools = self._pools()
+        for pool in pools:
+            if cancel_futures:
+                pool.cancel()
+            pool.feed.close()
+        for pool in pools if wait else ():
             pool.join()
 
     def __exit__(self, kind: Any, *_: Any) -> Optional[bool]:
-        interrupted = kind is not None and not issubclass(kind, Exception)  # Ctrl-C, sys.exit
-        if interrupted and self._pool is not None:
-            self._pool.cancel()
-            self._pool.kill()
-        self.shutdown(wait=True, cancel_futures=interrupted)
+        try:
+            if kind is not None and issubclass(kind, INTERRUPTS):
+                self._interrupt()
+            self.shutdown(wait=True)
+        except BaseException:  # Ctrl-C while it waits
+            self._interrupt()
+            raise
         return None
+
+    def _interrupt(self) -> None:
+        self.shutdown(wait=False, cancel_futures=True)
+        interrupt(self._pools())
 
     # ---- reports
 
@@ -436,7 +488,10 @@ class Executor(concurrent.futures.Executor):
 
     def statistics(self) -> ExecutorStatistics:
         """How many tasks of each kind have run on each resource, how many wait, and how long workers were busy."""
-        return self._running().feed.statistics()
+        with self._lock:
+            pools = [*self._replaced, self._begun()]
+            seen = total([*self._past, *(pool.feed.statistics() for pool in pools)])
+        return seen if self._began is None else seen._replace(seconds=time.monotonic() - self._began)
 
     def plan(self) -> Plan:
         """The latest plan."""
@@ -448,11 +503,21 @@ class Executor(concurrent.futures.Executor):
 
     def drain(self, resource: Union[str, int]) -> None:
         """Starts no new tasks on the resource until `restore`."""
-        self._running().feed.dispatcher.drain(resource)
+        with self._lock:
+            self._begun().feed.dispatcher.drain(resource)
+            self._drained[self._name_of(resource)] = None
 
     def restore(self, resource: Union[str, int]) -> None:
         """The resource takes tasks again."""
-        self._running().feed.dispatcher.restore(resource)
+        with self._lock:
+            dispatcher = self._begun().feed.dispatcher
+            dispatcher.restore(resource)
+            self._drained.pop(self._name_of(resource), None)
+            for place in self._absent:
+                dispatcher.drain(place)
+
+    def _name_of(self, resource: Union[str, int]) -> str:
+        return resource if isinstance(resource, str) else self.resources[resource]
 
     def metrics(self) -> str:
         """The numbers as OpenMetrics text, for Prometheus."""
@@ -465,11 +530,6 @@ class Executor(concurrent.futures.Executor):
     def __repr__(self) -> str:
         state = "closed" if self._closed else "idle" if self._pool is None else "running"
         return f"Executor({', '.join(self.resources)}; {state})"
-
-
-def _thread(start: Callable[[], Any], _: str) -> None:
-    """A worker that is a thread calls the functions itself."""
-    start()
 
 
 def _nothing(*_: Any) -> None:

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import os
 import pickle
 import signal
 import threading
@@ -10,6 +12,9 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, Callable, Optional, Tuple
 
 _starting = threading.Lock()
+
+#: Seconds between two looks whether a process that does not answer is still there.
+LOOK = 1.0
 
 
 class WorkerDied(RuntimeError):
@@ -65,6 +70,7 @@ def _answer(call: bytes) -> bytes:
 def _main(connection: Any, start: bytes) -> None:
     """The life of the process. It ends with its parent, whose end of the pipe is closed then."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
+    os.register_at_fork(after_in_child=connection.close)  # its end of the pipe is the end of this process
     begun = _answer(start)
     try:
         connection.send_bytes(begun)
@@ -79,24 +85,41 @@ class ProcessPlace:
 
     def __init__(self, context: str, start: Callable[[], Any], resource: str) -> None:
         self._context: Any = multiprocessing.get_context(context)
-        self._start = _pickled((start, (), {}), "the initializer")
+        self._start = start
         self._resource = resource
         self._is_killed = False
-        self._begin()
+        self._connection: Any = None
+        self._process: Any = None
+        self.lost = False  # the process has died; `start` replaces it
 
-    def _begin(self) -> None:
+    def start(self) -> None:
+        """Starts a process, or another one. Raises what the initializer raises."""
+        self.lost = False
+        work = _pickled((self._start, (), {}), "the initializer")
         with _starting:
+            if self._connection is not None:
+                self._connection.close()
             self._connection, other = self._context.Pipe()
-            self._process = self._context.Process(target=_main, args=(other, self._start), name=f"allot-{self._resource}")
-            self._process.start()
+            process = self._context.Process(target=_main, args=(other, work), name=f"allot-{self._resource}")
+            process.start()
+            self._process = process
             other.close()
+        if self._is_killed:
+            process.kill()
         self._result("the initializer")
 
     def _result(self, what: str) -> Any:
+        # A process that the process has forked may hold its end of the pipe, so the process is looked at, too.
+        while not multiprocessing.connection.wait([self._connection, self._process.sentinel], LOOK):
+            if self._process.exitcode is not None:
+                break
         try:
+            if not self._connection.poll():
+                raise EOFError
             ok, value = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
             self._process.join()
+            self.lost = True
             code = self._process.exitcode
             how = f"exit code {code}" if code is None or code >= 0 else signal.Signals(-code).name
             raise WorkerDied(f"the process that ran {what} on {self._resource!r} died ({how})", code) from None
@@ -112,21 +135,18 @@ class ProcessPlace:
             self._connection.send_bytes(work)
         except OSError:
             pass  # the process has died; the missing answer shows it
-        try:
-            return self._result(what)
-        except WorkerDied:
-            if not self._is_killed:
-                self._connection.close()
-                self._begin()
-            raise
+        return self._result(what)
 
-    def kill(self) -> None:
+    def kill(self, hard: bool = False) -> None:
+        """Ends the process; hard: even if it ignores SIGTERM."""
         self._is_killed = True
-        self._process.terminate()
+        if self._process is not None:
+            (self._process.kill if hard else self._process.terminate)()
 
     def close(self) -> None:
-        self._connection.close()
-        self._process.join()
+        if self._process is not None:
+            self._connection.close()
+            self._process.join()
 
 
 WorkerDied.__module__ = "allot"

@@ -1,7 +1,7 @@
 """Rows of results."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Sequence, Tuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,6 +238,43 @@ class ExecutorStatistics(NamedTuple):
         return _frames.executor_statistics(self)
 
 
+def total(parts: Sequence[ExecutorStatistics]) -> ExecutorStatistics:
+    """The sum of statistics of the same resources. The last part knows all kinds."""
+    last = parts[-1]
+    if len(parts) == 1:
+        return last
+    sums: Dict[str, Any] = {}
+    for name in ("completed", "failed", "running", "busy_seconds", "waiting"):
+        sums[name] = np.zeros_like(getattr(last, name))
+        for part in parts:
+            sums[name][[last.kinds.index(kind) for kind in part.kinds]] += getattr(part, name)
+    sums["busy"] = np.sum([part.busy for part in parts], axis=0)
+    for array in sums.values():
+        array.flags.writeable = False
+    return last._replace(**sums)
+
+
+def _same(self: Tuple[Any, ...], other: object, /) -> bool:
+    """By value: arrays by their elements, and NaN equals NaN."""
+    if not isinstance(other, tuple):
+        return cast(bool, NotImplemented)
+    return len(self) == len(other) and all(_equal(*pair) for pair in zip(self, other))
+
+
+def _differs(self: Tuple[Any, ...], other: object, /) -> bool:
+    return not _same(self, other) if isinstance(other, tuple) else cast(bool, NotImplemented)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other) or bool(
+            np.shape(one) == np.shape(other) and np.all((one == other) | ((one != one) & (other != other)))
+        )
+    return bool(one == other or (one != one and other != other))
+
+
 # Users find them in the package.
 for _record in (Change, ParetoPoint, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, ExecutorStatistics, PlanDoubt):
     _record.__module__ = "allot"
+    setattr(_record, "__eq__", _same)
+    setattr(_record, "__ne__", _differs)

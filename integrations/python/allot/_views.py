@@ -453,3 +453,14 @@ setattr(_native.Estimate, "__hash__", lambda self: hash(tuple(self)))
 setattr(_native.Estimate, "__format__", _format_of_estimate)
 setattr(_native.Estimate, "__repr__", _repr_of_estimate)
 setattr(_native.Estimates, "__repr__", _repr_of_estimates)
+
+
+def _with_slices(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, at: Any, /) -> Any:
+        return list(self)[at] if isinstance(at, slice) else element(self, at)
+
+    return method
+
+
+setattr(_native.Pareto, "__getitem__", _with_slices(_native.Pareto.__getitem__))
+setattr(_native.WhatIf, "__getitem__", _with_slices(_native.WhatIf.__getitem__))

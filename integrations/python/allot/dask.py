@@ -11,13 +11,17 @@ The guide is docs/guides/dask.md in the source tree.
 from __future__ import annotations
 
 import importlib
+import logging
 import threading
+import uuid
 import weakref
 from typing import Any, Callable, Dict, Mapping, Tuple
 
 from . import _executor
 from ._errors import InvalidInput
 from ._processes import WorkerDied
+
+_log = logging.getLogger("allot")
 
 #: Seconds between two checks of the cluster's workers.
 LOOK = 0.5
@@ -43,6 +47,8 @@ class _Membership:
 class _DaskPlace:
     """Runs functions on any of Dask's workers that has the tag, and waits for each."""
 
+    lost = False
+
     def __init__(self, members: _Membership, resource: str) -> None:
         self._members = members
         self._resource = resource
@@ -51,7 +57,10 @@ class _DaskPlace:
     def call(self, function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
         distributed: Any = importlib.import_module("distributed")
         tag = self._members.tags[self._resource]
-        sent = self._members.client.submit(function, *args, **kwargs, resources={tag: 1}, pure=False)
+        # Dask's `submit` would take some keywords of the function for itself, such as `key` and `priority`.
+        dask: Any = importlib.import_module("dask.utils")
+        key = f"{dask.funcname(function)}-{uuid.uuid4()}"
+        sent = self._members.client.submit(dask.apply, function, list(args), kwargs, key=key, resources={tag: 1}, pure=False)
         try:
             while True:
                 try:
@@ -65,7 +74,10 @@ class _DaskPlace:
         finally:
             sent.release()
 
-    def kill(self) -> None:
+    def start(self) -> None:
+        pass
+
+    def kill(self, hard: bool = False) -> None:
         self._killed.set()
 
     def close(self) -> None:
@@ -113,7 +125,10 @@ def _watch(executor: Any, members: _Membership, over: threading.Event) -> None:
         alive = executor()
         if alive is None:
             return
-        if now != before:
-            before = dict(now)
-            alive._resize(now)
+        try:
+            if now != before:
+                alive._resize(now)
+                before = dict(now)
+        except Exception:
+            _log.exception("the new workers are not used yet")
         del alive

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "allot/base/words.hpp"
 #include "integrations/python/native/module.hpp"
 #include "integrations/python/native/values.hpp"
 
@@ -205,9 +206,13 @@ class PythonPolicy final : public Policy {
     const System& system = host_.scenario_->system;
     const std::size_t j = chosen_of(answer, system.resources(), "a resource");
     if (j < system.resource_count() && system.can_run(i, resource_id(j))) return resource_id(j);
+    std::string resources;
+    for (const Resource& known : system.resources())
+      resources += (resources.empty() ? "'" : ", '") + known.name + "'";
     raise_invalid("policy",
                   "places '" + system.task(i).name + "' on " + shown(answer) +
-                      (j < system.resource_count() ? ", where it cannot run" : ", which is no resource"));
+                      (j < system.resource_count() ? std::string(", where it cannot run")
+                                                   : ", which is no resource. There are " + resources));
   }
 
   PythonHost& host_;
@@ -256,9 +261,13 @@ ChosenPolicy chosen_policy(const char* option, const py::object& value) {
   const std::string name = text(option, value);
   if (const PolicyInfo* const policy = find_policy(name)) return {name, policy, py::none()};
   std::string names;
-  for (const PolicyInfo* known : builtin_policies())
+  std::vector<std::string_view> all;
+  for (const PolicyInfo* known : builtin_policies()) {
     names += (names.empty() ? "'" : ", '") + std::string(known->name) + "'";
-  raise_invalid(option, "there is no '" + name + "'; there are " + names + ", and functions of your own");
+    all.push_back(known->name);
+  }
+  raise_invalid(option, "there is no policy '" + name + "'." + did_you_mean(name, all) + " There are " + names +
+                            ", and functions of your own.");
 }
 
 std::vector<ChosenPolicy> chosen_policies(const py::object& values) {

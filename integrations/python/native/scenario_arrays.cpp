@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
+#include "allot/base/words.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/model/fields.hpp"
@@ -190,12 +191,18 @@ std::vector<std::string_view> keywords() {
   return words;
 }
 
+[[noreturn]] void unexpected(const std::string& function, const std::string& word,
+                             std::span<const std::string_view> known) {
+  throw py::type_error(function + " got an unexpected keyword argument '" + word + "'." +
+                       did_you_mean(word, known));
+}
+
 void check_keywords(const py::kwargs& given) {
   const std::vector<std::string_view> known = keywords();
   for (const auto& [key, value] : given) {
     const auto word = py::cast<std::string>(key);
     if (word == "name" || std::find(known.begin(), known.end(), word) != known.end()) continue;
-    throw py::type_error("Scenario() got an unexpected keyword argument '" + word + "'");
+    unexpected("Scenario()", word, known);
   }
 }
 
@@ -379,7 +386,7 @@ Scenario scenario_with(const Scenario& scenario, const py::kwargs& given) {
          std::find(columns.begin(), columns.end(), word) != columns.end()))
       continue;
     if (std::find(parts.begin(), parts.end(), word) == parts.end())
-      throw py::type_error("replace() got an unexpected keyword argument '" + word + "'");
+      unexpected("replace()", word, keywords());
     const auto given_value = py::reinterpret_borrow<py::object>(value);
     set_entry(table_of(root), word, attempt(found, Node(), [&] {
                 return word == "capacities" ? to_capacities(given_value) : to_node(given_value, word);

@@ -93,3 +93,40 @@ def test_mistakes_are_told(cluster):
             allot.dask.Executor(cluster, wrong)
     with pytest.raises(TypeError, match="processes"):
         allot.dask.Executor(cluster, {"cpu": "CPU"}, processes=True)
+
+
+def test_keywords_are_the_functions_own(cluster):
+    def keywords(*args, **given):
+        return args, given
+
+    given = dict(key="a", workers=3, priority=1, retries=4, pure=2, resources=7, actor=1, allow_other_workers=9, fifo_timeout=0)
+    with allot.dask.Executor(cluster, {"cpu": "CPU"}) as executor:
+        assert executor.submit(keywords, len, **given).result(60) == ((len,), given)
+        three = cluster.submit(abs, -3)
+        assert executor.submit(keywords, three, x=three, y=[three]).result(60) == ((3,), {"x": 3, "y": [3]})
+
+
+def test_shutdown_waits_after_workers_have_joined(cluster):
+    executor = allot.dask.Executor(cluster, {"cpu": "CPU"})
+    held = executor.submit(time.sleep, 8)
+    until(held.running)
+    cluster.join("CPU=1")
+    until(lambda: executor._servers == [3])
+    executor.shutdown(wait=True)
+    assert held.done() and held.exception() is None
+
+
+def test_the_watch_goes_on_after_an_error(cluster, caplog):
+    with allot.dask.Executor(cluster, {"cpu": "CPU"}) as executor:
+        executor.submit(len, "").result(60)
+        right, errors = executor._resize, [KeyError("function")]
+
+        def resize(servers):
+            if errors:
+                raise errors.pop()
+            right(servers)
+
+        executor._resize = resize
+        cluster.join("CPU=1")
+        until(lambda: executor._servers == [3])
+    assert "the new workers are not used yet" in caplog.text

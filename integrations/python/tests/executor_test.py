@@ -116,6 +116,31 @@ def test_functions_without_a_kind_run_on_the_first_resource(executor):
     assert len(executor.statistics().kinds) < 100
 
 
+def test_a_function_that_is_marked_later_runs_where_its_mark_says(executor):
+    def where():
+        return threading.current_thread().name
+
+    assert executor.submit(where).result(60).startswith("allot-cpu-")
+    again = allot.task(gpu=True)(where)
+    assert executor.submit(again).result(60).startswith("allot-gpu-")
+    assert executor.statistics().kinds == (where.__qualname__, f"{where.__qualname__} (2)")
+
+
+def test_a_kind_may_have_the_name_of_a_function(executor):
+    def decode():
+        return "function"
+
+    decode.__qualname__ = "decode"
+    assert executor.submit(decode).result(60) == "function"
+    executor.kind("decode", gpu=lambda: "kind")
+    assert [executor.submit(one).result(60) for one in (decode, "decode")] == ["function", "kind"]
+    box = allot.Scenario({"decode": {"cpu": 100.0, "gpu": 50.0}}, 1)
+    with allot.Executor(box) as other:
+        assert other.submit(decode).result(60) == "function"
+        other.kind("decode", gpu=lambda: "kind")
+        assert [other.submit(one).result(60) for one in (decode, "decode")] == ["function", "kind"]
+
+
 def test_a_scenario_brings_kinds_and_rates():
     box = allot.Scenario({"sort": {"cpu": 100.0, "gpu": 50.0}, "fft": {"gpu": 80.0}}, 2, servers={"cpu": 2})
     with allot.Executor(box, policy="map") as executor:
@@ -219,6 +244,41 @@ def test_an_initializer_that_fails_breaks_the_executor():
 def test_mistakes_are_told(wrong):
     with pytest.raises(allot.InvalidInput):
         wrong()
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda box, cpu: allot.Executor(box).submit("decode", 1), r"'decode' has no function yet: give it one with kind\('decode', cpu=...\)"),
+        (lambda box, cpu: allot.Executor(box).kind("fft", cpu=len), "in the scenario, 'fft' runs on gpu"),
+        (lambda box, cpu: cpu.submit("fast"), "there is no kind 'fast'. Did you mean 'fats'?"),
+        (lambda box, cpu: cpu.kind("a", cpu=len, wort=3), "wort: .* Did you mean 'worth'\\? There are cpu, disk."),
+        (lambda box, cpu: cpu.kind("a", gpu=len), "gpu: is not a resource of this executor.* There are cpu, disk."),
+        (lambda box, cpu: allot.Executor({"cpu": 1}), r"did you mean resources=\{'cpu': 1\}\?"),
+        (lambda box, cpu: allot.Executor(policy="jqs"), "Did you mean 'jsq'"),
+        (lambda box, cpu: allot.Executor(objective="trougput"), "Did you mean 'throughput'"),
+        (lambda box, cpu: allot.Executor(resources={}), "resource"),
+    ],
+)
+def test_mistakes_are_told_with_what_would_be_right(wrong, words):
+    box = allot.Scenario({"decode": {"cpu": 100.0, "gpu": 50.0}, "fft": {"gpu": 10.0}}, 1)
+    with allot.Executor(resources=["cpu", "disk"]) as cpu:
+        cpu.kind("fats", cpu=len)
+        with pytest.raises(allot.InvalidInput, match=words):
+            wrong(box, cpu)
+
+
+def test_resources_by_a_series():
+    pandas = pytest.importorskip("pandas")
+    with allot.Executor(resources=pandas.Series({"cpu": 2, "gpu": 1})) as executor:
+        assert executor.plan().scenario.servers.tolist() == [2, 1] and executor.resources == ("cpu", "gpu")
+    with allot.Executor(resources=pandas.Series(["cpu", "gpu"])) as executor:
+        assert executor.resources == ("cpu", "gpu")
+    with pytest.raises(allot.InvalidInput, match="names as its index"):
+        allot.Executor(resources=pandas.Series([1, 2]))
+    tasks = pandas.Series({"a": 3, "b": 4})
+    with allot.Dispatcher(resources=["cpu"], tasks=tasks, background=False) as dispatcher:
+        assert dispatcher.tasks == ("a", "b") and dispatcher.plan().scenario.counts.tolist() == [3, 4]
 
 
 # ---- faults
@@ -344,6 +404,55 @@ def test_a_forgotten_executor_ends():
         assert not thread.is_alive()
 
 
+# ---- other numbers of workers
+
+
+def test_shutdown_waits_for_what_runs_on_workers_that_were_replaced():
+    executor = allot.Executor(resources={"cpu": 1, "gpu": 1})
+    gate = threading.Event()
+    executor.kind("held", gpu=gate.wait)
+    running = [executor.submit(gate.wait), executor.submit("held")]
+    while not all(future.running() for future in running):
+        time.sleep(0.001)
+    waiting = [executor.submit(abs, -k) for k in range(20)]
+    for cpus in (2, 3):
+        executor._resize({"cpu": cpus, "gpu": 1})
+    assert [future.result(60) for future in waiting] == list(range(20))
+    assert executor.statistics().running.sum() == 2
+    threading.Timer(0.3, gate.set).start()
+    executor.shutdown(wait=True)
+    assert all(future.done() for future in running)
+
+
+def test_statistics_drained_resources_and_kinds_are_kept():
+    with allot.Executor(resources={"cpu": 1, "gpu": 1}) as executor:
+        executor.kind("both", cpu=lambda: "cpu", gpu=lambda: "gpu")
+        functions = {}
+        for k in range(80):  # more than get kinds of their own
+            exec(f"def function{k}(): return {k}", functions)
+            assert executor.submit(functions[f"function{k}"]).result(60) == k
+        executor.submit("both").result(60)
+        seen = settled(executor, 81)
+        executor.drain("gpu")
+        gate = threading.Event()
+        executor.submit(gate.wait)
+        waiting = [executor.submit(functions[f"function{k}"]) for k in (3, 79)]
+        for cpus in (2, 1, 2):
+            executor._resize({"cpu": cpus, "gpu": 1})
+        gate.set()
+        assert [future.result(60) for future in waiting] == [3, 79]
+        assert executor.submit(functions["function79"]).result(60) == 79
+        assert {executor.submit("both").result(60) for _ in range(50)} == {"cpu"}
+        after = settled(executor, 81 + 4 + 50)
+        assert after.completed.sum() == 81 + 4 + 50 and after.waiting.sum() == 0
+        assert set(after.kinds) >= set(seen.kinds) and after.seconds > seen.seconds
+        executor._resize({"cpu": 1, "gpu": 1})  # by now, the others have ended
+        assert executor.statistics().completed.sum() == 81 + 4 + 50 and not executor.statistics().completed.flags.writeable
+        assert len(executor._replaced) < 4
+        executor.restore("gpu")
+        assert "gpu" in {executor.submit("both").result(60) for _ in range(200)}
+
+
 # ---- processes
 
 
@@ -403,6 +512,39 @@ def test_processes():
         assert all(f.result(60) for f in others)
         left = executor._pool.places
     assert not any(place._process.is_alive() for place in left)
+
+
+def forks_and_dies():
+    if os.fork() == 0:
+        time.sleep(30)
+        os._exit(0)
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+@pytest.mark.parametrize("context", ["forkserver", "spawn"])
+def test_a_process_that_dies_is_noticed_while_a_child_of_it_lives(context):
+    with allot.Executor(resources={"cpu": 1}, processes=True, mp_context=context) as executor:
+        executor.submit(where_am_i).result(60)
+        began = time.monotonic()
+        with pytest.raises(allot.WorkerDied, match="SIGSEGV"):
+            executor.submit(forks_and_dies).result(60)
+        assert time.monotonic() - began < 25
+        assert executor.submit(where_am_i).result(60)
+
+
+def starts_once(path):
+    with open(path, "x"):
+        pass
+
+
+def test_a_process_that_cannot_start_again_breaks_the_executor(tmp_path):
+    with allot.Executor(resources={"cpu": 1}, processes=True, initializer=starts_once, initargs=(tmp_path / "once",)) as executor:
+        assert executor.submit(where_am_i).result(60)
+        with pytest.raises(allot.WorkerDied):
+            executor.submit(dies, 3).result(60)
+        for _ in range(2):
+            with pytest.raises(concurrent.futures.BrokenExecutor, match="initializer .* FileExistsError"):
+                executor.submit(where_am_i).result(60)
 
 
 # ---- ends
@@ -469,6 +611,56 @@ def test_ctrl_c_ends_it(processes):
             futures[-1].result()
     """, expect=-signal.SIGINT, interrupt=signal.SIGINT, patience=50)
     assert "KeyboardInterrupt" in err and "Fatal" not in err
+
+
+@pytest.mark.parametrize(
+    "options, task",
+    [
+        ("processes=True", 'executor.submit(time.sleep, 100)'),
+        ("processes=True, initializer=time.sleep, initargs=(100,)", "None"),
+        ("processes=True, initializer=signal.signal, initargs=(signal.SIGTERM, signal.SIG_IGN)", 'executor.submit(time.sleep, 100)'),
+        ("", '[executor.submit(time.sleep, 0.5) for _ in range(1000)][0]'),
+    ],
+    ids=["task", "initializer", "no SIGTERM", "threads"],
+)
+def test_ctrl_c_at_the_end_of_with(options, task):
+    """While `with` waits for its tasks, or its workers begin: the program ends with the status that it wants."""
+    out, err = run_program(f"""
+        import allot, signal, sys, threading, time
+        try:
+            with allot.Executor(resources={{"cpu": 1}}, {options}) as executor:
+                first = {task}
+                while first is not None and not first.running(): time.sleep(0.01)
+                executor.submit(time.sleep, 100)
+                def ready():
+                    time.sleep(1.5)
+                    print("ready", flush=True)
+                threading.Thread(target=ready).start()
+        except KeyboardInterrupt:
+            sys.exit(130)
+    """, expect=130, interrupt=signal.SIGINT, patience=50)
+    assert err == ""
+
+
+def test_sys_exit_and_cancelled_coroutines():
+    """As in concurrent.futures, sys.exit waits. Ctrl-C cancels the main task of asyncio, and so what waits in `with`."""
+    out, _ = run_program("""
+        import allot, sys, time
+        with allot.Executor(resources={"cpu": 1}) as executor:
+            for k in range(5): executor.submit(lambda: (time.sleep(0.05), print("ran", flush=True)))
+            sys.exit(3)
+    """, expect=3)
+    assert out.count("ran") == 5
+    run_program("""
+        import allot, asyncio, time
+        async def main():
+            with allot.Executor(resources={"cpu": 1}, processes=True) as executor:
+                futures = [executor.asubmit(time.sleep, 100) for _ in range(3)]
+                while executor.statistics().running.sum() == 0: await asyncio.sleep(0.01)
+                print("ready", flush=True)
+                await asyncio.gather(*futures)
+        asyncio.run(main())
+    """, expect=-signal.SIGINT, interrupt=signal.SIGINT, patience=50)
 
 
 def test_a_fork_is_told():

@@ -278,3 +278,16 @@ def test_a_file_that_is_not_there_may_have_any_name(tmp_path):
     name = (str(tmp_path).encode() + b"/\xff.toml").decode("utf-8", "surrogateescape")
     with pytest.raises(FileNotFoundError, match="toml"):
         allot.load(name)
+
+
+def test_misspelt_words_are_told(machine):
+    with pytest.raises(TypeError, match="argument 'worth'. Did you mean 'worths'"):
+        allot.Scenario([[1.0]], [1], worth=[2])
+    with pytest.raises(TypeError, match="argument 'worth'. Did you mean 'worths'"):
+        machine.replace(worth=2)
+    with pytest.raises(allot.InvalidInput, match="no policy 'jqs'. Did you mean 'jsq'"):
+        allot.simulate(machine, "jqs")
+    with pytest.raises(allot.InvalidInput, match="no policy 'jqs'. Did you mean 'jsq'"):
+        allot.Dispatcher(machine, policy="jqs")
+    with pytest.raises(allot.InvalidInput, match="'foo', which is no resource. There are 'cpu', 'gpu'"):
+        allot.simulate(machine, lambda state, task: "foo")

@@ -271,3 +271,32 @@ def test_a_mark_leaves_what_it_marks_alone(machine):
 def MARKED(state, task):
     """Known by its name, as pickles need it."""
     return task
+
+
+def test_records_compare_by_value(machine):
+    def live(policy="map"):
+        dispatcher = allot.Dispatcher(machine, policy=policy, background=False)
+        return dispatcher.estimates(), dispatcher.plan().predicted
+
+    assert live() == live() and not live() != live()
+    assert live()[1] != live("jsq")[1] and live()[1] != live()[1]._replace(throughput=1.0)
+    frontier = allot.pareto(machine)
+    assert frontier[0] == allot.pareto(machine)[0] != frontier[-1]
+    assert frontier[0] == tuple(frontier[0]) and frontier[0] != None and frontier[0] != 3  # noqa: E711
+    assert allot.whatif(machine)[0] == allot.whatif(machine)[0]
+    dispatcher = allot.Dispatcher(machine, background=False)
+    seen = dispatcher.statistics()
+    assert seen == seen._replace() != seen._replace(placed=1)
+    unknown = seen._replace(little=float("nan"))
+    assert unknown == unknown._replace(little=float("nan"))
+    with allot.Executor(resources=["cpu"]) as executor:
+        done = executor.statistics()
+        assert done == done._replace(completed=done.completed.copy()) != done._replace(completed=done.completed + 1)
+    holes = done._replace(busy_seconds=np.array([[np.nan, 1.0]]))
+    assert holes == holes._replace(busy_seconds=np.array([[np.nan, 1.0]])) != holes._replace(busy_seconds=np.array([[np.nan]]))
+
+
+def test_frontiers_and_changes_have_slices(machine):
+    frontier, changes = allot.pareto(machine), allot.whatif(machine)
+    assert frontier[0:2] == [frontier[0], frontier[1]] and frontier[::-1][0] == frontier[-1]
+    assert changes[:2] == changes.changes[:2] and changes[len(changes) :] == []

@@ -99,6 +99,11 @@ def test_users_are_type_checked(tmp_path):
         "    allot.simulate(machine, name, completions=10)\n"
         "by_name = allot.Scenario({'a': {'x': 1.0}}, 1).replace(worths=[2.0])\n"
         "point: allot.ParetoPoint = allot.pareto(machine)[0]\n"
+        "points: list[allot.ParetoPoint] = allot.pareto(machine)[:2]\n"
+        "changes: list[allot.Change] = allot.whatif(machine)[1:]\n"
+        "words = allot.Scenario([[1.0]], 1, kinds='gp', disciplines=np.array(['ps']))\n"
+        "words = words.replace(kinds={'r0': 'sa'}, disciplines=['ps'], name='words', rates=[[2.0]], counts={'t0': 2})\n"
+        "allot.Dispatcher(resources=['cpu'], tasks=['a'], policy='map', shares='floor')\n"
         "with allot.Dispatcher(machine, policy=mine) as live:\n"
         "    live.place(0)\n"
     )
@@ -114,6 +119,13 @@ def test_users_are_type_checked(tmp_path):
         ("allot.solve('x', 'speed')", "solve"),
         ("allot.solve('x', solver='fastest')", "solve"),
         ("allot.simulate('x', 'no-policy')", "simulate"),
+        ("allot.Executor(mp_context='fork')", "mp_context"),
+        ("allot.Dispatcher('x', policy='no-such')", "policy"),
+        ("allot.Dispatcher('x', shares='most')", "shares"),
+        ("allot.Scenario([[1.0]], [1], kinds='nope')", "kinds"),
+        ("allot.Scenario([[1.0]], [1], disciplines=['lifo'])", "disciplines"),
+        ("allot.Scenario([[1.0]], [1]).replace(colour=1)", "colour"),
+        ("allot.Scenario([[1.0]], [1]).replace(disciplines={'cpu': 'lifo'})", "disciplines"),
     ],
 )
 def test_mistakes_of_users_are_found(tmp_path, line, words):
