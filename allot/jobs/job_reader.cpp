@@ -189,7 +189,7 @@ class JobReader {
       } else if (name.starts_with("ALLOT_")) {
         problems_.add(value, what + ": names that begin with ALLOT_ are reserved for allot");
       }
-      if (const auto* number = value.get<std::int64_t>()) {
+      if (const auto number = any_whole(value, problems_.document())) {
         environment.emplace_back(name, Template::literal(std::to_string(*number)));
       } else if (const auto text = read_text(value, what, problems_)) {
         detail::has_zero(value, *text, what, problems_);

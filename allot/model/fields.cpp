@@ -13,7 +13,8 @@ constexpr std::array<std::string_view, 2> kDisciplines = {"ps", "fcfs"};
 constexpr Special kTables = {"array of tables", ""};
 constexpr Special kRates = {
     "table: resource = number",
-    R"({"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1e100}})"};
+    R"({"type": "object", "additionalProperties": {"type": "number", "maximum": 1e100,
+                                                  "anyOf": [{"const": 0}, {"minimum": 1e-100}]}})"};
 
 // clang-format off
 constexpr std::array<Field<Resource>, 7> kResource = {{

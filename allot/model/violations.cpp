@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
@@ -54,6 +55,9 @@ std::string wanted_rate(double rate) {
 }
 
 std::string wanted_whole(double least, double most) {
+  // The largest Count is no double: the nearest one is above it.
+  if (most >= static_cast<double>(std::numeric_limits<Count>::max()))
+    return "must be a whole number >= " + std::to_string(whole(least));
   return "must be a whole number from " + std::to_string(whole(least)) + " to " + std::to_string(whole(most));
 }
 

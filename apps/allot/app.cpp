@@ -97,6 +97,8 @@ std::string usage_message(const CLI::App& command, const Known* chosen, std::spa
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty()) {
     const std::string word = command.remaining().front();
     if (!word.starts_with('-')) return "did not expect " + in_quotes(word) + ".";
+    if (word == "--json" && chosen != nullptr && !chosen->command->no_json.empty())
+      return "there is no --json. " + std::string(chosen->command->no_json);
     return "there is no option " + in_quotes(word) + " here." +
            option_hint(chosen, all, word.substr(0, word.find('=')));
   }

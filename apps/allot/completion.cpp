@@ -63,8 +63,8 @@ Candidates values_of(const Option& option, const Typed& typed, std::string_view 
     is_path = text->is_path || (is_path && values.empty());
   } else if (const auto* const texts = std::get_if<TextsValue>(&option.value);
              texts != nullptr && texts->has_commas) {
-    const std::size_t comma = begun.rfind(',');
-    if (comma != std::string_view::npos) {
+    for (std::size_t comma = 0; (comma = begun.find(',')) != std::string_view::npos;) {
+      std::erase(values, begun.substr(0, comma));  // no name twice
       kept += begun.substr(0, comma + 1);
       begun.remove_prefix(comma + 1);
     }

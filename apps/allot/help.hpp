@@ -18,6 +18,9 @@ std::string help_of(const Option& option);
 
 /// All commands with their options, as one JSON document.
 std::string help_json();
+struct Topic;
+/// A command, a topic, or what is both; at least one is not null.
+std::string help_json(const Command* command, const Topic* topic, const Console& console);
 
 /// What to type, and what it does.
 using HelpEntry = std::pair<std::string, std::string>;
@@ -41,7 +44,7 @@ struct Topic {
 };
 /// From the files in apps/allot/topics.
 std::span<const Topic> topics() noexcept;
-std::string topic_help(const Topic& topic, const Console& console);
+std::string topic_help(const Topic& topic, const Console& console, bool has_styles = true);
 inline std::string_view title_of(const Topic& topic) { return topic.text.substr(0, topic.text.find('\n')); }
 
 /// For `man`, in roff format: the page of a command, or of the program.

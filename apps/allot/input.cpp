@@ -23,19 +23,28 @@ Scenario read_scenario_or_fail(const std::string& path, const Console& console) 
   return scenario;
 }
 
-std::vector<std::string> task_types_in(const std::string& path) {
+namespace {
+
+/// The names of the tables under a key.
+std::vector<std::string> names_in_file(const std::string& path, std::string_view key) {
   std::vector<std::string> names;
   if (path == "-") return names;
   const ReadResult<Document> document = read_document(path);
-  const Node* const tasks = document ? document.value().root().find("tasks") : nullptr;
-  const auto* const array = tasks != nullptr ? tasks->get<Node::Array>() : nullptr;
+  const Node* const tables = document ? document.value().root().find(key) : nullptr;
+  const auto* const array = tables != nullptr ? tables->get<Node::Array>() : nullptr;
   if (array == nullptr) return names;
-  for (const Node& task : *array) {
-    const Node* const name = task.find("name");
+  for (const Node& table : *array) {
+    const Node* const name = table.find("name");
     if (const auto* const text = name != nullptr ? name->get<std::string>() : nullptr) names.push_back(*text);
   }
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> task_types_in(const std::string& path) { return names_in_file(path, "tasks"); }
+
+std::vector<std::string> resources_in(const std::string& path) { return names_in_file(path, "resources"); }
 
 std::string last_line(const std::string& path) {
   if (path.empty()) return "";

@@ -31,6 +31,8 @@ Value value_or_fail(ReadResult<Value> result, const Console& console) {
 
 /// The names of the task types in a scenario or a job file; empty if it cannot be read.
 std::vector<std::string> task_types_in(const std::string& path);
+/// The same for the names of its resources.
+std::vector<std::string> resources_in(const std::string& path);
 
 /// The last line of a file that is not empty, within its last 2000 bytes; empty if there is none.
 std::string last_line(const std::string& path);

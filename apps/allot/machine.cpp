@@ -24,6 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostText = std::size_t{1} << 20;
+constexpr std::uint64_t kMostCpus = 65'536;
+/// Cores are of one kind if the slower has at least this part of the capacity of the faster.
+constexpr double kSameKind = 0.95;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -47,7 +50,6 @@ std::set<int> cpu_list(const std::string& text) {
     const std::size_t dash = part.find('-');
     const auto first = number_in<std::uint64_t>(part.substr(0, dash));
     const auto last = dash == std::string::npos ? first : number_in<std::uint64_t>(part.substr(dash + 1));
-    constexpr std::uint64_t kMostCpus = 65'536;
     if (!first || !last || *last >= kMostCpus) continue;
     for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) out.insert(static_cast<int>(cpu));
   }
@@ -106,13 +108,46 @@ Count cores_among(const std::string& root, const std::set<int>& cpus) {
   return static_cast<Count>(first_threads.size());
 }
 
-/// CPUs that this process may use at once, by the quota of its group; absent: all.
+/// The folders of this process's control group and of those around it, in which a limit may be. `controller`:
+/// that of version 1 of control groups; version 2 has them all in one.
+std::vector<std::string> control_groups(const std::string& root, std::string_view controller) {
+  const std::string top = root + "/sys/fs/cgroup";
+  // In a container, the group around it is the top.
+  std::vector<std::string> out = {top, top + "/" + std::string(controller)};
+  std::istringstream lines(text_of(root + "/proc/self/cgroup"));
+  for (std::string line; std::getline(lines, line);) {  // NUMBER:CONTROLLERS:/PATH
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && ("," + controllers + ",").find("," + std::string(controller) + ",") == std::string::npos)
+      continue;
+    std::string folder = controllers.empty() ? top : top + "/" + std::string(controller);
+    for (const fs::path& part : fs::path(line.substr(second + 1)).relative_path()) {
+      if (part == "..") break;  // outside of what this process sees
+      folder += "/" + part.string();
+      out.push_back(folder);
+    }
+  }
+  return out;
+}
+
+/// CPUs that this process may use at once, by the quotas of its groups; absent: all.
 std::optional<Count> quota(const std::string& root) {
-  std::istringstream words(text_of(root + "/sys/fs/cgroup/cpu.max"));
-  double microseconds = 0;
-  double period = 0;
-  if (!(words >> microseconds >> period) || !(period > 0)) return std::nullopt;
-  return std::max<Count>(1, static_cast<Count>(std::ceil(microseconds / period)));
+  std::optional<double> least;
+  for (const std::string& folder : control_groups(root, "cpu")) {
+    for (const bool is_second : {true, false}) {
+      std::istringstream words(is_second ? text_of(folder + "/cpu.max")
+                                         : text_of(folder + "/cpu.cfs_quota_us") + " " +
+                                               text_of(folder + "/cpu.cfs_period_us"));
+      double microseconds = 0;
+      double period = 0;
+      if (words >> microseconds >> period && microseconds > 0 && period > 0)
+        least = std::min(least.value_or(kMostCpus), microseconds / period);
+    }
+  }
+  if (!least) return std::nullopt;
+  return std::max<Count>(1, static_cast<Count>(std::ceil(*least)));
 }
 
 std::set<int> both(const std::set<int>& a, const std::set<int>& b) {
@@ -136,20 +171,26 @@ std::vector<CoreKind> core_kinds(const std::string& root) {
       const std::string place = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity";
       by_capacity[number_in<std::uint64_t>(trimmed(text_of(place))).value_or(0)].insert(cpu);
     }
+    double fastest = 0;  // of the kind
     for (const auto& [capacity, members] : by_capacity) {
-      const std::string middle = by_capacity.size() > 3 ? "middle-" + std::to_string(kinds.size()) : "middle";
-      kinds.emplace_back(kinds.empty()                            ? "big"
-                         : kinds.size() + 1 == by_capacity.size() ? "little"
-                                                                  : middle,
-                         members);
+      if (kinds.empty() || static_cast<double>(capacity) < kSameKind * fastest) {
+        kinds.emplace_back();
+        fastest = static_cast<double>(capacity);
+      }
+      kinds.back().second.insert(members.begin(), members.end());
+    }
+    for (std::size_t at = 0; at < kinds.size(); ++at) {
+      const std::string middle = kinds.size() > 3 ? "middle-" + std::to_string(at) : "middle";
+      kinds[at].first = at == 0 ? "big" : at + 1 == kinds.size() ? "little" : middle;
     }
     if (kinds.size() == 1) kinds.front().first = "cpu";
   }
   std::vector<CoreKind> out;
   for (const auto& [name, members] : kinds)
     out.push_back({name, cores_among(root, members), list_text(members)});
-  if (const auto most = quota(root)) {
-    for (CoreKind& kind : out) kind.cores = std::min(kind.cores, *most);
+  if (auto left = quota(root)) {  // of all kinds together: the fastest first
+    for (CoreKind& kind : out) *left -= kind.cores = std::min(kind.cores, *left);
+    std::erase_if(out, [](const CoreKind& kind) { return kind.cores == 0; });
   }
   return out;
 }
@@ -236,7 +277,7 @@ void add_drm(const std::string& root, bool has_nvidia, GpuList& gpus) {
 
 // ---- memory
 
-/// The memory of the machine, or less if the group of this process has a limit.
+/// The memory of the machine, or less if a group of this process has a limit.
 std::uint64_t memory_of(const std::string& root) {
   std::uint64_t bytes = 0;
   std::istringstream lines(text_of(root + "/proc/meminfo"));
@@ -244,8 +285,12 @@ std::uint64_t memory_of(const std::string& root) {
     if (line.starts_with("MemTotal:") && line.ends_with(" kB"))
       bytes = number_in<std::uint64_t>(trimmed(line.substr(9, line.size() - 12))).value_or(0) * 1024;
   }
-  const auto most = number_in<std::uint64_t>(trimmed(text_of(root + "/sys/fs/cgroup/memory.max")));
-  return most ? std::min(bytes, *most) : bytes;
+  for (const std::string& folder : control_groups(root, "memory")) {
+    for (const char* const name : {"/memory.max", "/memory.limit_in_bytes"}) {
+      if (const auto most = number_in<std::uint64_t>(trimmed(text_of(folder + name)))) bytes = std::min(bytes, *most);
+    }
+  }
+  return bytes;
 }
 
 // ---- Slurm

@@ -49,7 +49,7 @@ std::vector<HelpEntry> table(std::string_view name) {
 
 }  // namespace
 
-std::string topic_help(const Topic& topic, const Console& console) {
+std::string topic_help(const Topic& topic, const Console& console, bool has_styles) {
   std::string text;
   std::string_view rest = topic.text;
   while (!rest.empty()) {
@@ -58,7 +58,7 @@ std::string topic_help(const Topic& topic, const Console& console) {
     if (line.size() > 2 && line.starts_with('@') && line.ends_with('@')) {
       text += entries(console, table(line.substr(1, line.size() - 2)));
     } else if (line.starts_with("== ")) {
-      text += console.styled(Style::kBold, line.substr(3)) + "\n";
+      text += console.styled(has_styles ? Style::kBold : Style::kPlain, line.substr(3)) + "\n";
     } else {
       text += std::string(line) + "\n";
     }

@@ -124,6 +124,41 @@ class Init(unittest.TestCase):
             (self.folder / "more.toml").write_text(re.sub(r"^# (\[\[cap|name = \"mem|amount)", r"\1", text, flags=re.MULTILINE))
             self.allot("solve", "more.toml")
 
+    def cores_and_memory(self, files):
+        (self.folder / "scenario.toml").unlink(missing_ok=True)
+        found = json.loads(self.allot("init", "--root", self.machine(files), "--json").stdout)
+        self.allot("solve", "scenario.toml")
+        return [(kind["name"], kind["cores"]) for kind in found["cores"]], found["memory"]
+
+    def test_a_quota_is_for_all_kinds_of_cores_together(self):
+        for microseconds, cores in ((400000, [("p-core", 4)]), (850000, [("p-core", 6), ("e-core", 3)]), (9900000, [("p-core", 6), ("e-core", 8)])):
+            self.assertEqual(self.cores_and_memory({**LAPTOP, "sys/fs/cgroup/cpu.max": f"{microseconds} 100000\n"})[0], cores)
+
+    def test_limits_of_groups_within_groups_count(self):
+        top, memory = "sys/fs/cgroup/", {"proc/meminfo": "MemTotal: 67108864 kB\n"}
+        nested = {**SERVER, **memory, "proc/self/cgroup": "0::/pod.slice/a b/leaf\n", top + "cpu.max": "max 100000\n", top + "pod.slice/cpu.max": "600000 100000\n",
+                  top + "pod.slice/a b/cpu.max": "max 100000\n", top + "pod.slice/a b/leaf/cpu.max": "800000 100000\n", top + "pod.slice/a b/memory.max": f"{4 << 30}\n",
+                  top + "pod.slice/memory.max": "max\n", top + "other/cpu.max": "100000 100000\n"}
+        self.assertEqual(self.cores_and_memory(nested), ([("cpu", 6)], 4 << 30))
+        first = {**SERVER, **memory, "proc/self/cgroup": "5:memory:/job\n4:cpu,cpuacct:/job/step\n0::/\n", top + "cpu/job/step/cpu.cfs_quota_us": "-1\n",
+                 top + "cpu/job/step/cpu.cfs_period_us": "100000\n", top + "cpu/job/cpu.cfs_quota_us": "350000\n", top + "cpu/job/cpu.cfs_period_us": "100000\n",
+                 top + "memory/memory.limit_in_bytes": "9223372036854771712\n", top + "memory/job/memory.limit_in_bytes": f"{2 << 30}\n"}
+        self.assertEqual(self.cores_and_memory(first), ([("cpu", 4)], 2 << 30))
+        # In a container of version 1, the group's folder is the top; its path is that of the machine outside.
+        inside = {**SERVER, **memory, "proc/self/cgroup": "4:cpu,cpuacct:/docker/1a2b\n", top + "cpu/cpu.cfs_quota_us": "150000\n", top + "cpu/cpu.cfs_period_us": "100000\n"}
+        self.assertEqual(self.cores_and_memory(inside), ([("cpu", 2)], 64 << 30))
+        outside = {**SERVER, **memory, "proc/self/cgroup": "0::/../../x\n", "sys/cpu.max": "100000 100000\n"}
+        self.assertEqual(self.cores_and_memory(outside), ([("cpu", 64)], 64 << 30))
+
+    def test_cores_of_almost_the_same_capacity_are_of_one_kind(self):
+        def board(*capacities):
+            files = {CPU + "online": f"0-{len(capacities) - 1}\n"}
+            return {**files, **{f"{CPU}cpu{k}/cpu_capacity": f"{capacity}\n" for k, capacity in enumerate(capacities)}}
+
+        self.assertEqual(self.cores_and_memory(board(1024, 1024, 1009, 1009))[0], [("cpu", 4)])
+        self.assertEqual(self.cores_and_memory(board(250, 246, 1024, 990))[0], [("big", 2), ("little", 2)])
+        self.assertEqual(self.cores_and_memory(board(250, 600, 900, 1024))[0], [("big", 1), ("middle-1", 1), ("middle-2", 1), ("little", 1)])
+
     def test_each_task_sees_the_card_of_its_slot(self):
         text = self.allot("init", "-", "--jobs", "--root", self.machine(GPU_NODE)).stdout
         self.assertEqual(re.findall(r'CUDA_VISIBLE_DEVICES = "(.*?)", CUDA_DEVICE_ORDER = "PCI_BUS_ID"', text), ["{%%}", "2", "3"])
@@ -132,10 +167,12 @@ class Init(unittest.TestCase):
         self.assertIn('env = { ROCR_VISIBLE_DEVICES = "0" }', text)
 
     def test_a_job_file_is_taken_by_profile_and_run(self):
-        self.allot("init", "mine.toml", "--jobs", "--root", self.machine(LAPTOP))
-        self.allot("profile", "mine.toml", "--min-runs", "2", "--min-time", "0", "--max-time", "1s", "--mixed-time", "0.1s")
-        self.allot("solve", "mine.rates.toml")
-        self.allot("run", "mine.toml")
+        for name, (files, *_) in MACHINES.items():
+            with self.subTest(machine=name):
+                self.allot("init", f"{name}.toml", "--jobs", "--root", self.machine(files))
+                self.allot("profile", f"{name}.toml", "--min-runs", "2", "--min-time", "0", "--max-time", "1s", "--mixed-time", "0.1s")
+                self.allot("solve", f"{name}.rates.toml")
+                self.allot("run", f"{name}.toml")
 
     def test_this_machine_is_seen(self):
         found = json.loads(self.allot("init", "--json").stdout)

@@ -27,7 +27,23 @@ class Help(unittest.TestCase):
             self.assertNotEqual(has, bool(command["no_json"]), command["command"])
             if not has:
                 shown = run(ALLOT, "help", command["command"]).stdout
-                self.assertIn("There is no --json. " + command["no_json"], shown)
+                self.assertIn("There is no --json. " + command["no_json"], " ".join(shown.split()))
+                words = {"export": ["trace", "x"], "completion": ["bash"], "plot": ["x"]}.get(command["command"], [])
+                asked = run(ALLOT, command["command"], *words, "--json")
+                self.assertEqual(asked.returncode, 2)
+                self.assertIn("there is no --json. " + command["no_json"], asked.stderr)
+
+    def test_json_is_of_the_topic_that_was_named(self):
+        solve = json.loads(run(ALLOT, "help", "solve", "--json").stdout)
+        self.assertEqual(solve, next(command for command in self.commands if command["command"] == "solve"))
+        topic = json.loads(run(ALLOT, "help", "--json", "scenario").stdout)
+        self.assertEqual(list(topic), ["topic", "title", "text"])
+        self.assertEqual(topic["text"], run(ALLOT, "help", "scenario").stdout)
+        both = json.loads(run(ALLOT, "help", "sweep", "--json").stdout)
+        self.assertEqual((both["command"], both["topic"]), ("sweep", "sweep"))
+        unknown = run(ALLOT, "help", "nonsense", "--json")
+        self.assertEqual((unknown.returncode, unknown.stdout), (2, ""))
+        self.assertIn("there is no command or topic 'nonsense'", unknown.stderr)
 
     def test_every_page_is_clean_and_says_what_the_help_says(self):
         for command in [None] + self.commands:
@@ -74,11 +90,12 @@ class Help(unittest.TestCase):
 
     def test_every_key_of_a_file_is_in_its_topic(self):
         reference = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference"
-        for topic, file in (("scenario", "scenario.schema.json"), ("jobs", "jobs.schema.json")):
+        for topic, file in (("scenario", "scenario.schema.json"), ("jobs", "jobs.schema.json"), ("sweep", "sweep.schema.json")):
             schema = json.loads((reference / file).read_text())
             shown = run(ALLOT, "help", topic).stdout
             # `measured` is written by `allot profile`, and by nobody else.
             tables = [schema] + [entry["items"] for key, entry in schema["properties"].items() if "items" in entry and key != "measured"]
+            tables += [entry for entry in schema["properties"].values() if "properties" in entry]
             for table in tables:
                 for key in table.get("properties", {}).keys() - {"$schema"}:  # which is for editors
                     self.assertRegex(shown, rf"(?m)^  {key}\b", topic)

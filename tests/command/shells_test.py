@@ -16,6 +16,7 @@ import unittest
 
 ALLOT = pathlib.Path(os.environ.get("ALLOT", pathlib.Path(__file__).resolve().parents[2] / "build" / "allot")).resolve()
 
+LANES = '[[resources]]\nname = "cpu"\n[[resources]]\nname = "my gpu"\n[[tasks]]\nname = "a"\nrepeat = 1\ncommand = ["true"]\n'
 BOX = ('[[resources]]\nname = "cpu"\n[[tasks]]\nname = "sort"\ncount = 2\nrates = { cpu = 1.0 }\n[[tasks]]\nname = "my type"\ncount = 2\n'
        "rates = { cpu = 1.0 }\n")
 JOB = '[[resources]]\nname = "cpu"\n[[tasks]]\nname = "decode"\nrepeat = 1\ncommand = ["true"]\n[[tasks]]\nname = "it\'s $HOME"\nrepeat = 1\ncommand = ["true"]\n'
@@ -35,6 +36,7 @@ class Shells(unittest.TestCase):
         (self.folder / "bin" / "allot").symlink_to(ALLOT)
         (self.folder / "box.toml").write_text(BOX)
         (self.folder / "job.toml").write_text(JOB)
+        (self.folder / "lanes.toml").write_text(LANES)
         self.environment = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "TERM": "xterm"}
         self.run_program("allot", "run", "job.toml")
 
@@ -42,6 +44,11 @@ class Shells(unittest.TestCase):
         done = subprocess.run(words, cwd=self.folder, env=self.environment, input=text, capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}\n{done.stderr}")
         return done.stdout
+
+    def refusal(self, *words):
+        done = subprocess.run([str(ALLOT), *words], cwd=self.folder, capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, 2)
+        return done.stderr
 
     def script(self, shell, name="script"):
         (self.folder / name).write_text(self.run_program("allot", "completion", shell))
@@ -82,6 +89,9 @@ class Shells(unittest.TestCase):
         self.assertEqual(self.words_for("compare", "box.toml", "--policies", "map,js"), ["map,jsq"])
         self.assertEqual(self.words_for("simulate", "box.toml", "--warmup", ""), ["auto"])
         self.assertEqual(self.words_for("completion", ""), ["bash", "zsh", "fish"])
+        figures = self.words_for("reproduce", "--figure", "")
+        self.assertTrue(figures)
+        self.assertIn(", ".join(figures[:-1]) + " or " + figures[-1], self.refusal("reproduce", "--figure", "nonsense").replace("'", ""))
         self.assertEqual(self.words_for("export", "t"), ["trace"])
         self.assertIn("exit-status", self.words_for("help", "e"))
 
@@ -91,6 +101,10 @@ class Shells(unittest.TestCase):
         self.assertEqual(self.words_for("log", "box.toml", "--type", ""), [])
         self.assertEqual(self.words_for("run", "job.toml", "--redo", "d"), ["decode:*"])
         self.assertEqual(self.words_for("run", "none.toml", "--redo", "m"), ["missing"])
+        for option in ("-j", "--jobs"):
+            self.assertEqual(self.words_for("run", "lanes.toml", option, ""), ["cpu=", "my gpu="])
+        self.assertEqual(self.words_for("run", "lanes.toml", "--jobs=c"), ["--jobs=cpu="])
+        self.assertEqual(self.words_for("run", "none.toml", "-j", ""), [])
 
     def test_files_are_left_to_the_shell(self):
         for line in (("solve", ""), ("solve", "box.toml", "--proof", ""), ("log", "j"), ("run", ""), ("plot", "job.toml.journal", "-o", ""),
@@ -104,6 +118,9 @@ class Shells(unittest.TestCase):
         self.assertNotIn("--explain", offered)
         self.assertNotIn("--seed", offered)
         self.assertIn("--command", self.words_for("run", "--command", "x", "--"))
+        names = self.words_for("compare", "-p", "")
+        self.assertEqual(self.words_for("compare", "-p", "map,jsq,"), ["map,jsq," + name for name in names if name not in ("map", "jsq")])
+        self.assertEqual(self.words_for("compare", "--policies=map,m"), ["--policies=map," + name for name in names if name.startswith("m") and name != "map"])
 
     # ---- the shells
 

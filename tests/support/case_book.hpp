@@ -81,6 +81,19 @@ class UnpackedBook {
 
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
+  /// Diagnostics as lines without the folder, which is another one every time.
+  template <typename Diagnostics>
+  [[nodiscard]] std::vector<std::string> lines(const Diagnostics& diagnostics) const {
+    const std::string folder = folder_.string() + "/";
+    std::vector<std::string> out;
+    for (const auto& diagnostic : diagnostics) {
+      std::string line = to_string(diagnostic);
+      for (std::size_t at = 0; (at = line.find(folder)) != std::string::npos;) line.erase(at, folder.size());
+      out.push_back(line);
+    }
+    return out;
+  }
+
  private:
   std::filesystem::path folder_;
 };

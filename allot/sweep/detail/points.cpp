@@ -164,7 +164,7 @@ std::optional<Base> read_base(const TableReader& root, const std::filesystem::pa
   if (generated) return Base{part(problems.document(), *generated), true};
   if (scenario->get<Node::Table>()) return Base{part(problems.document(), *scenario), false};
   const auto* name = scenario->get<std::string>();
-  if (!name) {
+  if (!name || name->empty()) {
     problems.add(*scenario, "'scenario' must be the path of a scenario file, or a scenario, is " +
                                 problems.document().describe(*scenario));
     return std::nullopt;

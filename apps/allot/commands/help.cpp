@@ -35,7 +35,7 @@ const Topic* topic_called(std::string_view name) {
 }
 
 Exit run_help(const Arguments& arguments, Console& console) {
-  if (arguments.json) {
+  if (arguments.json && arguments.topic.empty()) {
     console.document(help_json());
     return Exit::kOk;
   }
@@ -50,6 +50,10 @@ Exit run_help(const Arguments& arguments, Console& console) {
   }
   // 'sweep' is both a command and a topic.
   const Topic* const topic = topic_called(arguments.topic);
+  if (arguments.json && (about != nullptr || topic != nullptr)) {
+    console.document(help_json(about, topic, console));
+    return Exit::kOk;
+  }
   if (about != nullptr) console.print(command_help(*about, about->declare().options, console));
   if (about != nullptr && topic != nullptr) console.print("\n");
   if (about == nullptr && topic != nullptr && arguments.man)
@@ -67,7 +71,7 @@ std::vector<Option> options_of(Arguments& arguments) {
   return {text_option("TOPIC", arguments.topic, "a command or a topic; without one, the overview")
               .suggesting(all_topics())
               .positional(),
-          flag_option("json", arguments.json, "all commands and options as one JSON document"),
+          flag_option("json", arguments.json, "one JSON document: all commands and options, or the TOPIC"),
           flag_option("man", arguments.man, "the manual page of the command, or of the program, in roff")
               .not_with("json")};
 }

@@ -20,18 +20,28 @@ struct Arguments {
   SweepArguments sweep;
 };
 
-/// `2` is short for `figure-2`. Without a figure, all experiments.
+/// `2` is short for `figure-2`.
+std::string short_name(const Experiment& experiment) {
+  constexpr std::string_view kFigure = "figure-";
+  return experiment.name.starts_with(kFigure) ? experiment.name.substr(kFigure.size()) : experiment.name;
+}
+
+std::vector<std::string> short_names() {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : builtin_experiments()) names.push_back(short_name(experiment));
+  return names;
+}
+
+/// Without a figure, all experiments.
 std::vector<Experiment> chosen(const std::string& figure) {
   const std::span<const Experiment> all = builtin_experiments();
   if (figure.empty()) return {all.begin(), all.end()};
   std::vector<Experiment> experiments;
-  std::vector<std::string> names;
   for (const Experiment& experiment : all) {
-    const bool is_figure = experiment.name.starts_with("figure-");
-    names.push_back(is_figure ? experiment.name.substr(7) : experiment.name);
-    if (experiment.name == figure || (is_figure && names.back() == figure)) experiments.push_back(experiment);
+    if (experiment.name == figure || short_name(experiment) == figure) experiments.push_back(experiment);
   }
   if (!experiments.empty()) return experiments;
+  const std::vector<std::string> names = short_names();
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::string message = "--figure: there is no experiment " + in_quotes(figure) + ".";
   if (const std::string_view meant = nearest(figure, views); !meant.empty())
@@ -111,6 +121,7 @@ std::vector<Option> options_of(Arguments& arguments) {
   };
   std::vector<Option> options = {
       Option{"figure", TextValue{"", set_figure}, "run only this figure (a number) or experiment (a name)"}
+          .suggesting(short_names())
           .shown_as("N"),
       whole_option("runs", arguments.effort.runs, 1, 1'000'000,
                    "random systems per figure; the paper has 600, verdicts need " + std::to_string(kEnough))

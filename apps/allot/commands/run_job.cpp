@@ -221,6 +221,11 @@ void add_job_options(std::vector<Option>& options, JobWords& words) {
       texts_option("jobs", words.jobs,
                    "tasks at a time on the resource, or on the one named; 50% means half the cores")
           .with_letter("j")
+          .suggesting_in([](const std::string& file) {
+            std::vector<std::string> beginnings = resources_in(file);
+            for (std::string& name : beginnings) name += "=";
+            return beginnings;
+          })
           .shown_as("[NAME=]N"));
   options.push_back(texts_option("resource", words.resources, "a resource and its servers")
                         .unless_said("cpu, one server per core")
