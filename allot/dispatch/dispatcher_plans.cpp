@@ -31,6 +31,14 @@ const PolicyInfo& policy_named(const std::string& name) {
   throw InvalidModel("policy", "there is no policy '" + name + "'." + did_you_mean(name, names));
 }
 
+/// What a policy says about limits and shares may be wrong as long as rates are guesses.
+void drop_note(ActivePlan& active) {
+  if (active.plan->note.empty()) return;
+  Plan plan = *active.plan;
+  plan.note.clear();
+  active.plan = std::make_shared<const Plan>(std::move(plan));
+}
+
 }  // namespace
 
 Dispatcher::State::State(std::vector<Resource> resources, std::vector<TaskClass> types,
@@ -86,7 +94,10 @@ std::unique_ptr<ActivePlan> Dispatcher::State::first_plan() {
   solving.ceilings = known.ceilings();
   solving.arrivals = known.arrivals();
   if (!solving.ceilings.empty()) solving.load = Load::kOpen;
-  return detail::make_active_plan(policy, known.system(), solving, ++plans, nullptr);
+  const System system = known.system();
+  std::unique_ptr<ActivePlan> first = detail::make_active_plan(policy, system, solving, ++plans, nullptr);
+  if (known.is_learning()) drop_note(*first);
+  return first;
 }
 
 /// The present plan again, with a note that it could not be renewed. Its policy is made for the old system,
@@ -107,6 +118,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
   std::optional<System> system;
   bool further = false;
   bool only_better = false;
+  bool learning = false;
   std::vector<double> ceilings;
   std::vector<double> arrivals;
   {
@@ -118,6 +130,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     const bool outdated = always || known.outdated();
     if (!outdated && !(rested && hasty)) return false;
     system.emplace(known.system());
+    learning = known.is_learning();
     further = rested;
     only_better = !outdated;
     ceilings = known.ceilings();
@@ -132,6 +145,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     solving.ceilings = std::move(ceilings);
     solving.arrivals = std::move(arrivals);
     next = detail::make_active_plan(policy, *system, solving, plans + 1, &active.current());
+    if (learning) drop_note(*next);
     planned = now;
     hasty = policy.can_look_further && !further;
     if (only_better && next->plan->target == active.current().plan->target) return false;

@@ -280,6 +280,20 @@ TEST(Dispatcher, LearnsWithoutPlanningWhenAsked) {
   EXPECT_TRUE(dispatcher.solve(at(20))) << "what was learnt counts in the next plan";
 }
 
+TEST(Dispatcher, SaysThatALimitIsMissedOnlyWhenRatesAreKnown) {
+  std::vector<TaskClass> types = {{.name = "quick", .count = 2, .floor = 20}};
+  Dispatcher dispatcher({{.name = "cpu", .servers = 2}}, types, {RatePrior::unknown()}, deferred(), at(0));
+  EXPECT_EQ(dispatcher.plan()->note, "") << "the rate is a guess";
+  for (int k = 0; k < 4; ++k) {
+    const auto ticket = dispatcher.place(kA, at(k));
+    dispatcher.complete(*ticket, 0.5, true, at(k + 0.5));
+    dispatcher.solve(at(k + 0.5));
+    const std::string& note = dispatcher.plan()->note;
+    EXPECT_TRUE(k > 0 || note.empty()) << "the first task of a type is often slow: " << note;
+  }
+  EXPECT_NE(dispatcher.plan()->note.find("the floor of 'quick' (20 tasks/s)"), std::string::npos);
+}
+
 TEST(Dispatcher, APairThatOnlyFailsIsLeftAloneAndTriedAgainLater) {
   Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
   double now = 0;

@@ -35,7 +35,7 @@ struct Plan {
   std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; otherwise empty
   /// The model's prediction for the target or the planned service; absent for a policy that has neither.
   std::optional<Performance> predicted;
-  std::string note;  ///< of the policy, such as a missed floor; usually empty
+  std::string note;  ///< of the policy, such as a missed floor; empty while rates are learnt, and usually
   double solve_seconds = 0;
   bool stale = false;           ///< the previous plan, because no new one could be made: `note` says why
   std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; otherwise empty

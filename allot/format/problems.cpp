@@ -80,14 +80,12 @@ std::string explained(std::span<const std::string_view> words) {
   return text;
 }
 
-/// "; did you mean 'x'?": what other tools call a key comes before similar spelling.
-std::string other_name(std::string_view key, std::span<const std::string_view> keys,
-                       const Problems& problems) {
+/// The key that an unknown one stands for, if any: what other tools call a key comes before similar spelling.
+OtherName other_name(std::string_view key, std::span<const std::string_view> keys) {
   for (const OtherName& other : kOtherNames) {
-    if (other.theirs == key && std::find(keys.begin(), keys.end(), other.ours) != keys.end())
-      return "; did you mean " + quote::name(other.ours) + std::string(other.how) + "?";
+    if (other.theirs == key && std::find(keys.begin(), keys.end(), other.ours) != keys.end()) return other;
   }
-  return problems.suggestion(key, keys);
+  return {key, nearest(key, keys)};
 }
 
 }  // namespace
@@ -205,14 +203,22 @@ TableReader::TableReader(const Node& node, std::string_view what, std::span<cons
   }
   for (const Entry& entry : *table) {
     if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+    const OtherName meant = problems.size() < kMostSuggestions ? other_name(entry.key, keys) : OtherName();
+    if (!meant.ours.empty()) misnamed_.push_back(meant.ours);
     problems.add(entry.value, "unknown key " + quote::name(entry.key) +
-                                  other_name(entry.key, keys, problems) +
+                                  (meant.ours.empty() ? ""
+                                                      : "; did you mean " + quote::name(meant.ours) +
+                                                            std::string(meant.how) + "?") +
                                   " (allowed here: " + quote::list(keys) + ")");
   }
 }
 
+bool TableReader::is_misnamed(std::string_view key) const {
+  return !find(key) && std::find(misnamed_.begin(), misnamed_.end(), key) != misnamed_.end();
+}
+
 void TableReader::require(std::string_view key, std::string_view meaning) const {
-  if (!is_table() || find(key)) return;
+  if (!is_table() || find(key) || is_misnamed(key)) return;
   problems_.add(node_, "needs '" + std::string(key) + "', " + std::string(meaning));
 }
 

@@ -55,7 +55,9 @@ class TableReader {
   const Node& node() const noexcept { return node_; }
   bool is_table() const noexcept { return node_.get<Node::Table>() != nullptr; }
   const Node* find(std::string_view key) const noexcept { return node_.find(key); }
-  /// Reports that a key is missing, unless this is not even a table.
+  /// Whether the key is absent, and an unknown key was taken to mean it: what depends on it is not known.
+  bool is_misnamed(std::string_view key) const;
+  /// Reports that a key is missing, unless it is misnamed or this is not even a table.
   void require(std::string_view key, std::string_view meaning) const;
 
   std::optional<std::string> text(std::string_view key) const;
@@ -73,6 +75,7 @@ class TableReader {
  private:
   const Node& node_;
   Problems& problems_;
+  std::vector<std::string_view> misnamed_;  ///< of the given keys
 };
 
 /// The same checks for a value that is not under a fixed key; `what` begins the message.

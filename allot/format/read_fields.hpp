@@ -38,7 +38,7 @@ class FieldReader {
       : resources_(resources), tasks_(tasks), capacities_(capacities), rules_(rules), problems_(problems) {}
 
   /// Reads all fields except the special ones. A value that cannot be read is added to the problems and
-  /// marked as unread in the rules.
+  /// marked as unread in the rules, and so is one under a misspelt key.
   template <typename Owner>
   void read(const TableReader& table, std::string_view section, std::size_t entry,
             std::span<const Field<Owner>> fields, Owner& owner) const {
@@ -47,7 +47,7 @@ class FieldReader {
       const Node* const node = table.find(field.key);
       const bool is_read =
           node ? std::visit([&](auto member) { return take(*node, field, owner, member); }, field.member)
-               : table.is_table() && !field.required;
+               : table.is_table() && !field.required && !table.is_misnamed(field.key);
       if (!is_read) rules_.unread(section, entry, field.key);
     }
   }

@@ -92,10 +92,11 @@ class ScenarioReader {
 
   /// A type needs a count unless its threads or tasks are given in another way.
   void require_counts(std::span<const Node> tasks) {
-    if (!parts_.threads.empty()) return;
+    if (!parts_.threads.empty() || !rules_.is_sound("", 0, "threads")) return;
     const std::unordered_set<std::string_view> others = types_with_other_work(node_);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (tasks[i].get<Node::Table>() && !tasks[i].find("count") && !others.contains(parts_.tasks[i].name))
+      if (tasks[i].get<Node::Table>() && !tasks[i].find("count") && rules_.is_sound("tasks", i, "count") &&
+          !others.contains(parts_.tasks[i].name))
         problems_.add(tasks[i], "needs 'count', the number of threads whose tasks are of this type");
     }
   }

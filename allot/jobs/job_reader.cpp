@@ -21,6 +21,7 @@
 namespace allot {
 namespace {
 
+constexpr std::string_view kCommandLine = "command line";
 constexpr Count kMostRetries = 1000;
 /// Types times resources: more would be a typing error or an attack.
 constexpr std::size_t kMostPairs = std::size_t{1} << 20;
@@ -35,6 +36,16 @@ Node node_of(Node::Content content) {
 void report(const Node& node, const std::string& what, const std::vector<std::string>& found,
             Problems& problems) {
   for (const std::string& message : found) problems.add(node, detail::line(what + ": " + message));
+}
+
+/// For work on the command line, which has no keys.
+Diagnostic in_words_of_options(Diagnostic found) {
+  constexpr std::string_view kCommand = "'command': ";
+  found.place = std::string(kCommandLine);
+  if (found.message.starts_with(kCommand)) found.message.erase(0, kCommand.size());
+  if (found.message.find("'{out}' needs an 'output'") != std::string::npos)
+    found.message = "'{out}' needs --output PATH, the file to write";
+  return found;
 }
 
 class JobReader {
@@ -399,8 +410,12 @@ ReadResult<Job> make_job(const JobCommand& command) {
   if (command.timeout_s) task.push_back({"timeout", node_of(*command.timeout_s)});
   Node::Table root = {{"resources", node_of(std::move(resources))},
                       {"tasks", node_of(Node::Array{node_of(std::move(task))})}};
-  const Document document(FileFormat::kJson, "command line", node_of(std::move(root)));
-  return JobReader(document, "", kMostInputs, false, &command.inputs).run();
+  const Document document(FileFormat::kJson, std::string(kCommandLine), node_of(std::move(root)));
+  ReadResult<Job> job = JobReader(document, "", kMostInputs, false, &command.inputs).run();
+  if (job) return job;
+  std::vector<Diagnostic> found = job.diagnostics();
+  for (Diagnostic& diagnostic : found) diagnostic = in_words_of_options(std::move(diagnostic));
+  return found;
 }
 
 ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source,

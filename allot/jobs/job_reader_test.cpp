@@ -187,8 +187,13 @@ TEST(JobCommand, IsHeldToTheRulesOfFiles) {
   const ReadResult<Job> job = make_job(command);
   ASSERT_FALSE(job);
   EXPECT_EQ(job.diagnostics().size(), 2U);
-  EXPECT_TRUE(to_string(job.diagnostics().front()).starts_with("command line: tasks[0].command"))
+  EXPECT_TRUE(to_string(job.diagnostics().front()).starts_with("command line: "))
       << to_string(job.diagnostics().front());
+  command.commands = {{"", "gzip -c {} > {out}"}};
+  const ReadResult<Job> unnamed = make_job(command);
+  ASSERT_FALSE(unnamed);
+  EXPECT_EQ(to_string(unnamed.diagnostics().front()),
+            "command line: '{out}' needs --output PATH, the file to write");
 }
 
 }  // namespace

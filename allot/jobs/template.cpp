@@ -172,8 +172,8 @@ Template Template::parse(std::string_view text, const TemplateScope& scope,
       parts.push_back(std::exchange(part, {}));
     } else {
       part = {};
-      problems.push_back("unknown placeholder '{" + std::string(name) + "}'" +
-                         (name == "out" ? ", which needs an 'output'" : "") +
+      problems.push_back((name == "out" ? std::string("'{out}' needs an 'output'")
+                                        : "unknown placeholder '{" + std::string(name) + "}'") +
                          " (known here: " + known_placeholders(scope) + "; for braces write '{{' and '}}')");
     }
     at = end + 1;

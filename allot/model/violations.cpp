@@ -202,8 +202,9 @@ void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> 
     const double amount =
         named ? named->amount : static_cast<double>((*resources_)[index(need.capacity)].servers);
     if (need.amount > amount && need.amount <= kMaxNumber) {
-      const std::string there =
-          named ? quote::number(amount) + " available" : std::to_string(whole(amount)) + " servers";
+      const std::string there = named
+                                    ? quote::number(amount) + " available"
+                                    : std::to_string(whole(amount)) + (amount == 1 ? " server" : " servers");
       add(place,
           "must be at most the " + there + " of " + quote::name(place.inmost) +
               ", or no task could ever start",

@@ -84,12 +84,14 @@ class Rules {
   void counts_or_threads(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads);
   void measured(const std::vector<MeasuredRate>& measured);
 
+  /// Whether the value was read, and nothing was added about it.
+  bool is_sound(std::string_view table, std::size_t entry, std::string_view key) const;
+
  private:
   /// Like `add`, for values that are valid by themselves.
   void conclude(FieldPlace place, std::string message);
   void check_whole(const FieldPlace& place, Count value, double least, double most);
   void check_number(const FieldPlace& place, double value, double least, double most);
-  bool is_sound(std::string_view table, std::size_t entry, std::string_view key) const;
   bool all_sound(std::string_view table, std::string_view key) const;
   void rates(const std::vector<Resource>& resources, const PerPair<double>& rates);
   void runs_somewhere(const FieldPlace& place, TaskType task, const std::vector<TaskClass>& tasks,

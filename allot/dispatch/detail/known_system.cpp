@@ -225,7 +225,7 @@ bool KnownSystem::has_moved(const Pair& known) const {
 }
 
 bool KnownSystem::outdated() const {
-  if (changed) return true;
+  if (changed || (planned_learning_ && !is_learning())) return true;
   for (const TaskType i : type_ids()) {
     for (const ResourceId j : resource_ids()) {
       if (present(i, j) && has_moved(pair(i, j))) return true;
@@ -257,8 +257,9 @@ System KnownSystem::system() {
   double weight = 0;
   for (const TaskType i : type_ids()) {
     const std::span<double> row = rates.row(i);
-    bool runs = std::any_of(row.begin(), row.end(), [](double rate) { return rate > 0; });
-    if (!runs) {
+    const bool is_known = std::any_of(row.begin(), row.end(), [](double rate) { return rate > 0; });
+    bool runs = is_known;
+    if (!is_known) {
       for (const ResourceId j : resource_ids()) {
         if (!present(i, j) || counts.access(i, j) != Access::kOpen) continue;
         row[index(j)] = guess;
@@ -269,6 +270,10 @@ System KnownSystem::system() {
     task.count = runs ? populations[index(i)].planned : 0;
     if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     if (task.priority && removed[index(i)]) task.priority = 0.0;
+    if (!is_known) {
+      task.floor.reset();
+      task.max_response.reset();
+    }
     weight += task.priority.value_or(0.0);
     tasks.push_back(std::move(task));
   }
@@ -276,6 +281,7 @@ System KnownSystem::system() {
     for (TaskClass& task : tasks) task.priority = 1.0;
   }
   changed = false;
+  planned_learning_ = is_learning();
   return made(std::move(tasks), std::move(rates));
 }
 

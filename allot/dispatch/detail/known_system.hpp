@@ -27,8 +27,11 @@ struct KnownSystem {
   /// Whether rates have moved by more than their uncertainty since the latest `system`, or anything else has
   /// changed.
   bool outdated() const;
-  /// The system to plan for now.
+  /// The system to plan for now. A limit of a type without any known rate is left out.
   System system();
+  /// Whether trials of some pair of a type with tasks are still needed: what the latest `system` says about
+  /// limits and shares is a guess.
+  bool is_learning() const;
 
   /// Under an open load: the most completions per second of each type, unlimited while nothing is known;
   /// otherwise empty.
@@ -146,8 +149,10 @@ struct KnownSystem {
   bool has_moved(const Pair& known) const;
   bool may_belong(TaskType i, ResourceId j) const;
   bool worth_trying(TaskType i, ResourceId j, double fastest, double now) const;
+  double least_seconds(TaskType i) const noexcept;
   double servers_kept_busy(TaskType i, ResourceId j) const;
 
+  bool planned_learning_ = false;   ///< at the latest `system`
   bool shares_ = false;             ///< some capacity is shared: tasks slow each other down
   double looked_ = 0;               ///< when
   Count most_in_all_ = 0;           ///< tasks, since the latest check for calm

@@ -67,19 +67,37 @@ void KnownSystem::ask_for_trials(double now) {
   }
   for (const TaskType i : type_ids()) {
     if (populations[index(i)].planned == 0) continue;
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const ResourceId j : resource_ids()) {
-      if (!present(i, j)) continue;
-      const RateEstimator& known = pair(i, j).estimator;
-      if (known.seconds() > 0 && known.breaker() == Breaker::kClosed)
-        fastest = std::min(fastest, known.seconds());
-    }
+    const double fastest = least_seconds(i);
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j) || counts.trial_asked_for(i, j)) continue;
       if (counts.count(i, j).load(std::memory_order_relaxed) != 0) continue;  // one at a time
       if (worth_trying(i, j, fastest, now)) counts.ask_for_trial(i, j);
     }
   }
+}
+
+double KnownSystem::least_seconds(TaskType i) const noexcept {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ResourceId j : resource_ids()) {
+    if (!present(i, j)) continue;
+    const RateEstimator& known = pair(i, j).estimator;
+    if (known.seconds() > 0 && known.breaker() == Breaker::kClosed) least = std::min(least, known.seconds());
+  }
+  return least;
+}
+
+bool KnownSystem::is_learning() const {
+  for (const TaskType i : type_ids()) {
+    if (populations[index(i)].planned == 0) continue;
+    const double fastest = least_seconds(i);
+    for (const ResourceId j : resource_ids()) {
+      if (!present(i, j)) continue;
+      const RateEstimator& known = pair(i, j).estimator;
+      if (known.breaker() != Breaker::kClosed || hopeless(known, fastest)) continue;
+      if (known.weight() < kLearnt) return true;
+    }
+  }
+  return false;
 }
 
 bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest, double now) const {

@@ -191,7 +191,7 @@ Target target_of(Solution solution) {
       target.note = "the search for the target ended early: the policy holds the best target found";
       break;
     case Outcome::kInfeasible:
-      target.note = "the target misses a constraint";
+      if (solution.reason.empty()) target.note = "the policy cannot keep every limit";
       break;
   }
   if (!solution.reason.empty()) target.note += (target.note.empty() ? "" : "; ") + solution.reason;
