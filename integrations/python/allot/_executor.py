@@ -169,7 +169,7 @@ class Executor(concurrent.futures.Executor):
         mp_context: str = "forkserver",
         initializer: Optional[Callable[..., Any]] = None,
         initargs: Tuple[Any, ...] = (),
-        exploration: float = 0.02,
+        exploration: float = 0.01,
         trace: int = 0,
         seed: int = 1,
     ) -> None:
