@@ -173,7 +173,8 @@ void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
   if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
   if (!(busy_seconds >= 0 && busy_seconds <= std::numeric_limits<double>::max())) return;
   const double seconds = tasks == 1 ? busy_seconds : busy_seconds / static_cast<double>(tasks);
-  const detail::Sample sample{ticket.type, ticket.resource, seconds, end, ok, ticket.explores};
+  const detail::Sample sample{ticket.type, ticket.resource, seconds, ticket.start_ns, end,
+                              ok,          ticket.explores};
   if (!mine.tally->samples.put(sample, detail::is_own(mine.slot))) mine.add(mine.tally->unseen, 1);
 }
 

@@ -48,8 +48,9 @@ struct DispatcherOptions {
   /// (`Load::kOpen`) until the numbers in flight have been calm for 256 looks, and again when they are not.
   bool may_be_open = false;
   /// Fraction of a resource's time, and of that of a type's tasks, for trying pairs that the plan does not
-  /// use; 0: never. Pairs that were never tried are tried in any case.
-  double exploration = 0.02;
+  /// use; 0: never. The time for which a task waits for the server that it tries counts in that of its type.
+  /// Pairs that were never tried are tried in any case.
+  double exploration = 0.01;
   /// Room for types and resources that are added later.
   std::size_t more_types = 16;
   std::size_t more_resources = 16;

@@ -119,7 +119,8 @@ struct Outcome {
   double planned = 0;  ///< by the dispatcher's latest plan
 };
 
-/// With so many threads, once all that was placed at first is gone.
+/// With so many threads, once all that was placed at first is gone. Long enough for several tries of each
+/// pair that the plan does not use: in a tenth of it there may be one that takes a resource 5% of the time.
 Outcome reached(const System& truth, const std::string& policy, const std::vector<Count>& threads,
                 std::uint64_t seed, bool may_be_open) {
   Dispatcher dispatcher(truth.resources(), truth.tasks(), priors(truth, true), deferred(policy, may_be_open),
@@ -131,7 +132,7 @@ Outcome reached(const System& truth, const std::string& policy, const std::vecto
     all += threads[index(i)];
   }
   world.run(static_cast<std::uint64_t>(300 + 30 * all));
-  const double value = world.run(static_cast<std::uint64_t>(600 + 8 * all));
+  const double value = world.run(static_cast<std::uint64_t>(6000 + 80 * all));
   const auto plan = dispatcher.plan();
   return {value, plan->predicted ? plan->predicted->value : 0};
 }
@@ -164,15 +165,15 @@ TEST_P(Loads, WhateverIsInFlightIsPlannedFor) {
       // Shares can be met in several ways that are equally good: there the plan is the dispatcher's own.
       const double plan = shares ? ours.planned : promised(truth, policy, threads);
       of_plan.add(ours.value / plan);
-      EXPECT_GE(ours.value, 0.90 * plan);
+      EXPECT_GE(ours.value, 0.95 * plan);
       if (shares) continue;
       const double best_fit = reached(truth, "best-fit", threads, seed, false).value;
       of_best_fit.add(ours.value / best_fit);
-      EXPECT_GE(ours.value, 0.97 * best_fit);
+      EXPECT_GE(ours.value, 0.98 * best_fit);
     }
     of_plan.print(policy, what + ", of the plan");
     if (!shares) of_best_fit.print(policy, what + ", of best-fit");
-    EXPECT_GE(of_plan.mean(), testing::kIsSanitized ? 0.93 : 0.95) << policy << ", " << what;
+    EXPECT_GE(of_plan.mean(), 0.98) << policy << ", " << what;
   }
 }
 
@@ -209,9 +210,10 @@ struct OpenLoad {
 
 /// The least part of what best-fit completes. Tasks that have taken free servers when a burst comes are in
 /// its way until they end.
-double least_part(const OpenLoad& load) {
-  // And in a small pool a task that takes long anywhere holds up the few threads.
-  return load.name == std::string("PoolOf8") ? 0.92 : 0.95;
+double least_part(const OpenLoad& load, const std::string& policy) {
+  // And in a small pool a task that takes long anywhere holds up the few threads, of which the plan of
+  // `planned` knows nothing.
+  return load.name == std::string("PoolOf8") && policy == "planned" ? 0.92 : 0.95;
 }
 
 void submit_own(LiveWorld& world, const System& truth) {
@@ -279,7 +281,7 @@ TEST_P(OpenLoads, NoPolicyDoesWorseThanBestFit) {
       if (holds_shares(policy) && load.threads != nullptr)
         measure = sum_of_less(best_fit, value_under(truth, policy, seed, load.threads));
       const double part = sum(value_under(truth, policy, seed, load.start)) / measure;
-      EXPECT_GE(part, least_part(load)) << policy << ", " << load.name << ", seed=" << seed;
+      EXPECT_GE(part, least_part(load, policy)) << policy << ", " << load.name << ", seed=" << seed;
       parts[p].add(part);
     }
   }

@@ -161,10 +161,13 @@ void KnownSystem::take(const Sample& sample, double now) {
   }
   seen.latest_sample = completions;
   seen.questioned = false;
-  seen.busy_seconds += sample.busy_seconds;
-  if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
   seen.latest_end = end;
+  seen.busy_seconds += sample.busy_seconds;
+  if (sample.explores) {
+    seen.explored_seconds += sample.busy_seconds;
+    seen.away_seconds += end - 1e-9 * static_cast<double>(sample.start_ns);
+  }
   populations[index(sample.type)].ended = true;
   ++populations[index(sample.type)].completed;
   populations[index(sample.type)].ended_now += 1;

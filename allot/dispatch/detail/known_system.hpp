@@ -95,8 +95,9 @@ struct KnownSystem {
   struct Pair {
     bool exists = false;  ///< can run and was not disabled
     RateEstimator estimator;
-    double planned_seconds = 0;  ///< in the latest system; 0: unknown
-    double explored_seconds = 0;
+    double planned_seconds = 0;       ///< in the latest system; 0: unknown
+    double explored_seconds = 0;      ///< of servers
+    double away_seconds = 0;          ///< the same with the time that these tasks waited
     double busy_seconds = 0;          ///< of all its tasks
     std::uint64_t latest_sample = 0;  ///< the number of all completions then
     double latest_end = 0;            ///< when it was completed

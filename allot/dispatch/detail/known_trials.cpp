@@ -119,14 +119,14 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest, double 
   if (rest < kFresh) return false;
   if ((candidate.explored_seconds + known.seconds()) * servers > budgets[index(j)]) return false;
   // Servers may have time to spare although the few tasks of the type have none: they would be fast
-  // elsewhere.
-  double explored = known.seconds();
+  // elsewhere, and also wait for the server that they try.
+  double away = known.seconds();
   double busy = 0;
   for (const ResourceId k : resource_ids()) {
-    explored += pair(i, k).explored_seconds;
+    away += pair(i, k).away_seconds;
     busy += pair(i, k).busy_seconds;
   }
-  return explored <= exploration * busy;
+  return away <= exploration * busy;
 }
 
 /// Whether the type would have an edge at the resource over one that is in use there, if it were faster than

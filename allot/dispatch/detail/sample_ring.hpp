@@ -16,6 +16,7 @@ struct Sample {
   TaskType type{};
   ResourceId resource{};
   double busy_seconds = 0;
+  std::uint64_t start_ns = 0;  ///< when it was placed
   std::uint64_t end_ns = 0;
   bool ok = true;
   bool explores = false;

@@ -130,14 +130,17 @@ class TargetPolicy final : public Policy {
     return best;
   }
 
-  /// Expected time until a server is free, from the mean times of the tasks there.
+  /// Expected time until a server is free for one more task, from the mean times of the tasks there: until
+  /// those that wait and one more have ended.
   double seconds_to_wait(ResourceId j, const Situation& situation) const noexcept {
     const Count servers = system_.resource(j).servers;
-    if (situation.total(j) < servers) return 0;
+    const Count tasks = situation.total(j);
+    if (tasks < servers) return 0;
     double seconds = 0;
     for (const TaskType l : system_.types())
       seconds += static_cast<double>(situation.count(l, j)) * system_.seconds_per_task(l, j);
-    return seconds / static_cast<double>(servers);
+    return seconds / static_cast<double>(servers) * static_cast<double>(tasks - servers + 1) /
+           static_cast<double>(tasks);
   }
 
   void point_at(const Assignment& assignment) noexcept {

@@ -141,7 +141,7 @@ class Dispatcher(_native.Dispatcher):
         background: bool = True,
         solve_limit: float = 0.2,
         look_every: float = 0.005,
-        exploration: float = 0.02,
+        exploration: float = 0.01,
         memory: float = 50.0,
         breaker_failures: int = 5,
         breaker_hold: float = 5.0,

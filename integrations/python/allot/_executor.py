@@ -172,7 +172,7 @@ class Executor(concurrent.futures.Executor):
         mp_context: Literal["forkserver", "spawn"] = "forkserver",
         initializer: Optional[Callable[..., Any]] = None,
         initargs: Tuple[Any, ...] = (),
-        exploration: float = 0.02,
+        exploration: float = 0.01,
         trace: int = 0,
         seed: int = 1,
     ) -> None:
