@@ -120,7 +120,8 @@ struct Outcome {
 };
 
 /// With so many threads, once all that was placed at first is gone. Long enough for several tries of each
-/// pair that the plan does not use: in a tenth of it there may be one that takes a sixth of a resource's time.
+/// pair that the plan does not use: in a tenth of it there may be one that takes a sixth of a resource's
+/// time.
 Outcome reached(const System& truth, const std::string& policy, const std::vector<Count>& threads,
                 std::uint64_t seed, bool may_be_open) {
   Dispatcher dispatcher(truth.resources(), truth.tasks(), priors(truth, true), deferred(policy, may_be_open),
