@@ -120,7 +120,8 @@ struct Outcome {
 };
 
 /// With so many threads, once all that was placed at first is gone. Long enough for several tries of each
-/// pair that the plan does not use: in a tenth of it there may be one that takes a resource 5% of the time.
+/// pair that the plan does not use: in a tenth of it there may be one that takes a sixth of a resource's
+/// time.
 Outcome reached(const System& truth, const std::string& policy, const std::vector<Count>& threads,
                 std::uint64_t seed, bool may_be_open) {
   Dispatcher dispatcher(truth.resources(), truth.tasks(), priors(truth, true), deferred(policy, may_be_open),
@@ -165,7 +166,8 @@ TEST_P(Loads, WhateverIsInFlightIsPlannedFor) {
       // Shares can be met in several ways that are equally good: there the plan is the dispatcher's own.
       const double plan = shares ? ours.planned : promised(truth, policy, threads);
       of_plan.add(ours.value / plan);
-      EXPECT_GE(ours.value, 0.95 * plan);
+      // Where shares count, a type may get more than its part of a resource and others less.
+      EXPECT_GE(ours.value, (shares ? 0.94 : 0.95) * plan);
       if (shares) continue;
       const double best_fit = reached(truth, "best-fit", threads, seed, false).value;
       of_best_fit.add(ours.value / best_fit);
