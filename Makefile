@@ -77,9 +77,9 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@$(MAKE) --no-print-directory build
 	@cmake --build --preset release
 	$(call heading,test: release; meanwhile the page and the sanitized library are built with what is left of the processors)
-	@tools/side_by_side --nice 19 'ctest --preset release --label-exclude long' '$(beside) explorer sanitized'
+	@tools/side_by_side --nice 19 'tools/tested ctest --preset release --label-exclude long' '$(beside) explorer sanitized'
 	$(call heading,test: asan; meanwhile the page and the fuzzers: $(FUZZ_SECONDS) s each)
-	@tools/side_by_side 'ctest --preset asan --label-regex unit' '(cd explorer && npm test --silent) && tools/fuzz $(FUZZ_SECONDS) $(JOBS)'
+	@tools/side_by_side 'tools/tested ctest --preset asan --label-regex unit' '(cd explorer && npm test --silent) && tools/fuzz $(FUZZ_SECONDS) $(JOBS)'
 	$(call heading,all passed)
 
 sanitized: # what `make test` runs with the address and undefined-behaviour sanitizers
@@ -90,18 +90,18 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600
 	$(call heading,test: asan (all))
 	@cmake --build --preset asan
-	@ALLOT_WHOLE_TESTS=1 ALLOT_SCHEDULES=1000 ctest --preset asan --label-exclude long
+	@ALLOT_WHOLE_TESTS=1 ALLOT_SCHEDULES=1000 tools/tested ctest --preset asan --label-exclude long
 	$(call heading,test: release (long))
 	@tools/setup package
-	@ctest --preset release --label-regex long --no-tests=ignore
+	@tools/tested ctest --preset release --label-regex long --no-tests=ignore
 	$(call heading,test: dev)
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev
-	@ctest --preset dev
+	@tools/tested ctest --preset dev
 	$(call heading,test: tsan)
 	@cmake --preset tsan >/dev/null
 	@cmake --build --preset tsan
-	@ALLOT_WHOLE_TESTS=1 ALLOT_SCHEDULES=1000 ctest --preset tsan
+	@ALLOT_WHOLE_TESTS=1 ALLOT_SCHEDULES=1000 tools/tested ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
 	@tools/setup build mpi test bench python dask starpu rivals

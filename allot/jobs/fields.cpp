@@ -13,8 +13,9 @@ constexpr Special kPath = {"string", R"({"type": "string", "minLength": 1, "patt
 constexpr Special kTypeName = {"string", R"({"type": "string", "minLength": 1})"};
 constexpr Special kDirectory = {"string", R"({"type": "string", "pattern": "^[^\\u0000]*$"})"};
 constexpr Special kFlag = {"true or false", R"({"type": "boolean"})"};
-constexpr Special kInputs = {"string or array of strings",
-                             R"({"type": ["string", "array"], "minLength": 1, "pattern": "^[^\\u0000]*$", "minItems": 1,
+constexpr Special kInputs = {
+    "string or array of strings",
+    R"({"type": ["string", "array"], "minLength": 1, "pattern": "^[^\\u0000]*$", "minItems": 1,
                                  "items": {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}})"};
 constexpr Special kTypeNames = {
     "string or array of strings",

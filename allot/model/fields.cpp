@@ -11,9 +11,8 @@ constexpr auto kMost = static_cast<double>(kMaxCount);
 constexpr std::array<std::string_view, 2> kKinds = {"gp", "sa"};
 constexpr std::array<std::string_view, 2> kDisciplines = {"ps", "fcfs"};
 constexpr Special kTables = {"array of tables", ""};
-constexpr Special kRates = {
-    "table: resource = number",
-    R"({"type": "object", "additionalProperties": {"type": "number", "maximum": 1e100,
+constexpr Special kRates = {"table: resource = number",
+                            R"({"type": "object", "additionalProperties": {"type": "number", "maximum": 1e100,
                                                   "anyOf": [{"const": 0}, {"minimum": 1e-100}]}})"};
 
 // clang-format off

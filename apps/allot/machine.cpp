@@ -120,7 +120,8 @@ std::vector<std::string> control_groups(const std::string& root, std::string_vie
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (!controllers.empty() && ("," + controllers + ",").find("," + std::string(controller) + ",") == std::string::npos)
+    if (!controllers.empty() &&
+        ("," + controllers + ",").find("," + std::string(controller) + ",") == std::string::npos)
       continue;
     std::string folder = controllers.empty() ? top : top + "/" + std::string(controller);
     for (const fs::path& part : fs::path(line.substr(second + 1)).relative_path()) {
@@ -287,7 +288,8 @@ std::uint64_t memory_of(const std::string& root) {
   }
   for (const std::string& folder : control_groups(root, "memory")) {
     for (const char* const name : {"/memory.max", "/memory.limit_in_bytes"}) {
-      if (const auto most = number_in<std::uint64_t>(trimmed(text_of(folder + name)))) bytes = std::min(bytes, *most);
+      if (const auto most = number_in<std::uint64_t>(trimmed(text_of(folder + name))))
+        bytes = std::min(bytes, *most);
     }
   }
   return bytes;

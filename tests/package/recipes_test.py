@@ -20,6 +20,11 @@ PACKAGING = ROOT / "packaging"
 VERSION = re.search(r"^  VERSION ([0-9.]+)$", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
 COMPILER = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", (pathlib.Path(sys.argv.pop(1)) / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
 
+#: The libraries of cmake/AllotDependencies.cmake: their names for vcpkg and for Conan, which takes one from Debian.
+NAMES = {"clp": ("coin-or-clp", "coin-clp"), "nlopt": ("nlopt", "nlopt"), "sqlite3": ("sqlite3", "sqlite3"), "gmpxx": ("gmp", "gmp"),
+         "random123": ("random123", "librandom123-dev"), "eigen": ("eigen3", "eigen"), "tomlplusplus": ("tomlplusplus", "tomlplusplus"),
+         "nlohmann_json": ("nlohmann-json", "nlohmann_json")}
+
 #: vcpkg's functions: configuring is CMake's, the rest is told.
 VCPKG = r"""
 function(vcpkg_cmake_configure)
@@ -104,12 +109,25 @@ class Recipes(unittest.TestCase):
         self.run_cmake("-S", self.folder / "source", "-B", self.folder / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}", *switches)
         self.assertTrue((self.folder / "build" / "allotConfig.cmake").exists())
 
+    def test_both_recipes_have_every_library(self):
+        text = (ROOT / "cmake" / "AllotDependencies.cmake").read_text()
+        libraries = re.findall(r"^allot_library\(\w+ (\w+)", text, re.MULTILINE) + re.findall(r"^allot_headers_only\((\w+)", text, re.MULTILINE)
+        self.assertEqual(set(libraries), NAMES.keys(), "give the library its names in the recipes")
+        manifest = json.loads((PACKAGING / "vcpkg" / "vcpkg.json").read_text())["dependencies"]
+        ports = {entry if isinstance(entry, str) else entry["name"] for entry in manifest if isinstance(entry, str) or not entry.get("host")}
+        self.assertEqual(ports, {vcpkg for vcpkg, _ in NAMES.values()})
+        recipe, recorded = load_recipe()
+        recipe.system_requirements()
+        packages = {name.partition("/")[0] for name in recipe.requires} | set(recorded["install"][0])
+        self.assertEqual(packages, {conan for _, conan in NAMES.values()})
+
     def test_citation(self):
         """It is plain enough to be read without a library for YAML."""
         lines = (ROOT / "CITATION.cff").read_text().splitlines()
         keys = [line.partition(":")[0] for line in lines if line[:1].isalpha()]
         for key in ("cff-version", "message", "title", "authors", "preferred-citation"):
             self.assertEqual(keys.count(key), 1, key)
+        self.assertIn(f"version: {VERSION}", lines)
         self.assertIn("    - family-names: Chen", lines)
         self.assertIn("    - family-names: Marculescu", lines)
 
