@@ -45,9 +45,9 @@ class Scenario:
         tasks: Optional[Iterable[str]] = ...,
         resources: Optional[Iterable[str]] = ...,
         # columns as arguments, by tools/fields
-        kinds: _PerName = ...,
+        kinds: _Words[Literal["gp", "sa"]] = ...,
         servers: _PerName = ...,
-        disciplines: _PerName = ...,
+        disciplines: _Words[Literal["ps", "fcfs"]] = ...,
         min_depths: _PerName = ...,
         powers: _PerName = ...,
         idle_powers: _PerName = ...,
@@ -79,6 +79,25 @@ class Scenario:
         tasks: Optional[Iterable[str]] = ...,
         resources: Optional[Iterable[str]] = ...,
         # columns as changes, by tools/fields
+        kinds: _Words[Literal["gp", "sa"]] = ...,
+        servers: _PerName = ...,
+        disciplines: _Words[Literal["ps", "fcfs"]] = ...,
+        min_depths: _PerName = ...,
+        powers: _PerName = ...,
+        idle_powers: _PerName = ...,
+        homes: Union[Sequence[Union[str, int, None]], Mapping[str, Union[str, int]], None] = ...,
+        priorities: _PerName = ...,
+        floors: _PerName = ...,
+        worths: _PerName = ...,
+        max_responses: _PerName = ...,
+        needs: Union[Mapping[str, Any], Sequence[Any], None] = ...,
+        name: str = ...,
+        power_cap: Optional[float] = ...,
+        capacities: _Capacities = ...,
+        threads: Any = ...,
+        population: Any = ...,
+        arrivals: Any = ...,
+        measured: Any = ...,
         # end of changes
     ) -> Scenario: ...
     def save(self, path: _Path) -> None: ...
