@@ -40,9 +40,9 @@ void report(const Node& node, const std::string& what, const std::vector<std::st
 
 /// For work on the command line, which has no keys.
 Diagnostic in_words_of_options(Diagnostic found) {
-  constexpr std::string_view kCommand = "'command': ";
+  constexpr std::string_view kPrefix = "'command': ";
   found.place = std::string(kCommandLine);
-  if (found.message.starts_with(kCommand)) found.message.erase(0, kCommand.size());
+  if (found.message.starts_with(kPrefix)) found.message.erase(0, kPrefix.size());
   if (found.message.find("'{out}' needs an 'output'") != std::string::npos)
     found.message = "'{out}' needs --output PATH, the file to write";
   return found;
