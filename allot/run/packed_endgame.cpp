@@ -62,7 +62,10 @@ class Timeline {
       const auto [column, count] = slots_at(draw);
       if (count == 0 || !held.empty()) continue;
       std::vector<double> least(count, 1.0);
-      for (std::size_t at = first; at < last; ++at) restrict_to(at, column, least);
+      // Not the rounding error after which there was no room.
+      for (std::size_t at = first; at < last; ++at) {
+        if (begins_[at] < begin + (end - begin) * (1 - kPackedRounding)) restrict_to(at, column, least);
+      }
       take_slots(least, resource_id(index(draw.capacity)), draw.amount, std::nullopt, taken);
     }
     for (std::size_t at = first; at < last; ++at) {

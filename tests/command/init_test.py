@@ -162,6 +162,7 @@ class Init(unittest.TestCase):
     def test_each_task_sees_the_card_of_its_slot(self):
         text = self.allot("init", "-", "--jobs", "--root", self.machine(GPU_NODE)).stdout
         self.assertEqual(re.findall(r'CUDA_VISIBLE_DEVICES = "(.*?)", CUDA_DEVICE_ORDER = "PCI_BUS_ID"', text), ["{%%}", "2", "3"])
+        self.assertIn("'needs = { gpu-2 = { gpu-2 = 0.5 } }'", text)
         text = self.allot("init", "-", "--jobs", "--root", self.machine(DRIVER_ONLY)).stdout
         self.assertIn('env = { CUDA_VISIBLE_DEVICES = "0" }', text)
         self.assertIn('env = { ROCR_VISIBLE_DEVICES = "0" }', text)
