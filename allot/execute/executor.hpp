@@ -42,8 +42,10 @@ class TaskResult {
   using Value = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
   explicit TaskResult(std::exception_ptr error) : error_(std::move(error)) {}
   explicit TaskResult(Value value) {
-    if constexpr (std::is_reference_v<Result>) value_ = std::addressof(value);
-    else value_.emplace(std::move(value));
+    if constexpr (std::is_reference_v<Result>)
+      value_ = std::addressof(value);
+    else
+      value_.emplace(std::move(value));
   }
 
   bool ok() const noexcept { return error_ == nullptr; }
@@ -52,8 +54,10 @@ class TaskResult {
   /// Rethrows the exception of the task.
   Result get() {
     if (error_ != nullptr) std::rethrow_exception(error_);
-    if constexpr (std::is_reference_v<Result>) return **value_;
-    else if constexpr (!std::is_void_v<Result>) return std::move(*value_);
+    if constexpr (std::is_reference_v<Result>)
+      return **value_;
+    else if constexpr (!std::is_void_v<Result>)
+      return std::move(*value_);
   }
 
  private:

@@ -52,8 +52,10 @@ class TaskKind<Result(Arguments...)> {
   /// Whether a function can be called so: with the state of the server, if any, and the arguments.
   template <typename State, typename Call>
   static constexpr bool fits() {
-    if constexpr (std::is_void_v<State>) return std::is_invocable_r_v<Result, const Call&, Arguments...>;
-    else return std::is_invocable_r_v<Result, const Call&, State&, Arguments...>;
+    if constexpr (std::is_void_v<State>)
+      return std::is_invocable_r_v<Result, const Call&, Arguments...>;
+    else
+      return std::is_invocable_r_v<Result, const Call&, State&, Arguments...>;
   }
 
  private:
@@ -190,10 +192,11 @@ class ExecutorSetup {
     table.resize(std::max(table.size(), index(one.place.id) + 1));
     rates.emplace_back(one.place.id, one.rate);
     constexpr bool fits = TaskKind<Signature>::template fits<State, Function>();
-    static_assert(fits,
-                  "on(place, function): the function must take the arguments of the kind's signature, after a "
-                  "reference to the state of the place if it has one, return the signature's result, and be "
-                  "callable when const (a lambda that is not mutable)");
+    static_assert(
+        fits,
+        "on(place, function): the function must take the arguments of the kind's signature, after a "
+        "reference to the state of the place if it has one, return the signature's result, and be "
+        "callable when const (a lambda that is not mutable)");
     if constexpr (fits) {
       table[index(one.place.id)] = [call = std::move(one.function)](void* state,
                                                                     Values& values) -> decltype(auto) {

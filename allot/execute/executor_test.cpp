@@ -74,7 +74,8 @@ TEST(Executor, ReturnsReferences) {
   EXPECT_EQ(&executor.submit(own).get(), &value);
   EXPECT_THROW(executor.submit(kept, true).get(), std::runtime_error);
   std::promise<const int*> promise;
-  executor.submit_then(kept, [&](TaskResult<const int&> result) { promise.set_value(&result.get()); }, false);
+  executor.submit_then(
+      kept, [&](TaskResult<const int&> result) { promise.set_value(&result.get()); }, false);
   EXPECT_EQ(promise.get_future().get(), &value);
 }
 
@@ -88,38 +89,6 @@ TEST(Executor, RefusesFunctionsThatDoNotFit) {
   EXPECT_FALSE((Kind::fits<void, decltype(of_state)>()));
   EXPECT_FALSE((Kind::fits<void, decltype(changing)>()));
   EXPECT_FALSE((TaskKind<int&()>::fits<void, int (*)()>()));
-}
-
-/// Tells of its end.
-struct Witness {
-  std::shared_ptr<std::promise<void>> gone;
-  explicit Witness(std::shared_ptr<std::promise<void>> given) : gone(std::move(given)) {}
-  Witness(Witness&&) = default;
-  ~Witness() {
-    if (gone) gone->set_value();
-  }
-};
-
-TEST(Executor, CanBeDestroyedByItsOwnTask) {
-  const auto gone = std::make_shared<std::promise<void>>();
-  std::future<void> over = gone->get_future();
-  std::atomic<int> ran = 0;
-  Door door;
-  ExecutorSetup setup;
-  const auto cpu = setup.resource({.name = "cpu"}, [gone] { return Witness(gone); });
-  const auto kind = setup.kind<void(std::shared_ptr<void>)>(
-      {.name = "owner"}, on(cpu, [&](Witness&, std::shared_ptr<void> owned) {
-        door.pass();
-        owned.reset();
-        ++ran;
-      }));
-  auto executor = std::make_shared<Executor>(setup);
-  executor->submit(kind, std::shared_ptr<void>(executor));
-  for (int k = 0; k < 10; ++k) executor->submit(kind, nullptr);
-  executor.reset();
-  door.open();
-  ASSERT_EQ(over.wait_for(60s), std::future_status::ready);
-  EXPECT_EQ(ran.load(), 11);
 }
 
 #if defined(__linux__)

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "allot/base/random.hpp"
@@ -195,6 +197,39 @@ TEST(Faults, NothingIsLostInRandomSchedules) {
     Schedule(seed).live();
     if (HasFailure()) return;
   }
+}
+
+/// Tells of its end.
+struct Witness {
+  std::shared_ptr<std::promise<void>> gone;
+  explicit Witness(std::shared_ptr<std::promise<void>> given) : gone(std::move(given)) {}
+  Witness(Witness&&) = default;
+  ~Witness() {
+    if (gone) gone->set_value();
+  }
+};
+
+TEST(Faults, AnExecutorCanBeDestroyedByItsOwnTask) {
+  const auto gone = std::make_shared<std::promise<void>>();
+  std::future<void> over = gone->get_future();
+  std::atomic<int> ran = 0;
+  std::promise<void> opened;
+  const std::shared_future<void> open = opened.get_future().share();
+  ExecutorSetup setup;
+  const auto cpu = setup.resource({.name = "cpu"}, [gone] { return Witness(gone); });
+  const auto kind = setup.kind<void(std::shared_ptr<void>)>(
+      {.name = "owner"}, on(cpu, [&](Witness&, std::shared_ptr<void> owned) {
+        open.wait();
+        owned.reset();
+        ++ran;
+      }));
+  auto executor = std::make_shared<Executor>(setup);
+  executor->submit(kind, std::shared_ptr<void>(executor));
+  for (int k = 0; k < 10; ++k) executor->submit(kind, nullptr);
+  executor.reset();
+  opened.set_value();
+  ASSERT_EQ(over.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_EQ(ran.load(), 11);
 }
 
 TEST(Faults, AMillionTasksWait) {

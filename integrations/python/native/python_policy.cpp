@@ -266,8 +266,8 @@ ChosenPolicy chosen_policy(const char* option, const py::object& value) {
     names += (names.empty() ? "'" : ", '") + std::string(known->name) + "'";
     all.push_back(known->name);
   }
-  raise_invalid(option, "there is no policy '" + name + "'." + did_you_mean(name, all) + " There are " + names +
-                            ", and functions of your own.");
+  raise_invalid(option, "there is no policy '" + name + "'." + did_you_mean(name, all) + " There are " +
+                            names + ", and functions of your own.");
 }
 
 std::vector<ChosenPolicy> chosen_policies(const py::object& values) {

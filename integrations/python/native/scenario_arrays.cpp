@@ -385,8 +385,7 @@ Scenario scenario_with(const Scenario& scenario, const py::kwargs& given) {
         (word != "capacities" && word != "power_cap" &&
          std::find(columns.begin(), columns.end(), word) != columns.end()))
       continue;
-    if (std::find(parts.begin(), parts.end(), word) == parts.end())
-      unexpected("replace()", word, keywords());
+    if (std::find(parts.begin(), parts.end(), word) == parts.end()) unexpected("replace()", word, keywords());
     const auto given_value = py::reinterpret_borrow<py::object>(value);
     set_entry(table_of(root), word, attempt(found, Node(), [&] {
                 return word == "capacities" ? to_capacities(given_value) : to_node(given_value, word);

@@ -123,9 +123,9 @@ def test_users_are_type_checked(tmp_path):
         ("allot.Dispatcher('x', policy='no-such')", "policy"),
         ("allot.Dispatcher('x', shares='most')", "shares"),
         ("allot.Scenario([[1.0]], [1], kinds='nope')", "kinds"),
-        ("allot.Scenario([[1.0]], [1], disciplines=['lifo'])", "disciplines"),
+        ("allot.Scenario([[1.0]], [1], disciplines=['lifo'])", "lifo"),
         ("allot.Scenario([[1.0]], [1]).replace(colour=1)", "colour"),
-        ("allot.Scenario([[1.0]], [1]).replace(disciplines={'cpu': 'lifo'})", "disciplines"),
+        ("allot.Scenario([[1.0]], [1]).replace(disciplines={'cpu': 'lifo'})", "lifo"),
     ],
 )
 def test_mistakes_of_users_are_found(tmp_path, line, words):
