@@ -154,9 +154,10 @@ detail::ServiceWeights weights_of(const System& system, const Policy& policy, Sh
 /// Refuses policies that depend on more than the state of the chain.
 void refuse_unknowable(const Policy& policy, std::string_view name) {
   if (policy.bind_late() != nullptr)
-    throw InvalidModel("policy", std::string(name) +
-                                     " binds late, by what was served before; the exact chain would have no "
-                                     "end of states for that; simulate it");
+    throw InvalidModel("policy",
+                       std::string(name) +
+                           " depends on what was served before, so its exact chain would be infinite; "
+                           "simulate it");
   if (!policy.looks_at_sizes()) return;
   throw InvalidModel(
       "policy", std::string(name) + " looks at task sizes, which the exact chain does not know; simulate it");
@@ -199,7 +200,7 @@ Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOp
 
 Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOptions& options,
                  const PolicyOptions& policy_options) {
-  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
+  require_even_sharing(system);
   const std::unique_ptr<Policy> policy = named.make(system, policy_options);
   refuse_unknowable(*policy, "'" + named.name + "'");
   std::vector<Count> counts;

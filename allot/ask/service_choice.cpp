@@ -20,14 +20,15 @@ bool ServiceChoice::is_planned(const Scenario& scenario, Objective objective, st
   if (info(objective).is_planned)
     why = "the objective " + quote::name(to_string(objective)) + " is for planned service";
   if (!scenario.population.empty()) {
-    throw InvalidModel("population", "'" + std::string(question) +
-                                         "' does not support [[population]], as its counts change over time; "
-                                         "'simulate' does");
+    throw InvalidModel("population",
+                       "'" + std::string(question) +
+                           "' does not support [[population]], because its counts change over time; "
+                           "'simulate' does");
   }
   if (wanted == Service::kEven && !why.empty())
     throw InvalidModel("service", "'even' is not possible: " + why + "; use 'planned'");
   if (wanted) return wanted == Service::kPlanned;
-  if (!why.empty()) note = "planned service, as " + why;
+  if (!why.empty()) note = "planned service, because " + why;
   return !why.empty();
 }
 

@@ -281,8 +281,9 @@ TEST(Dispatcher, LearnsWithoutPlanningWhenAsked) {
 }
 
 TEST(Dispatcher, SaysThatALimitIsMissedOnlyWhenRatesAreKnown) {
-  std::vector<TaskClass> types = {{.name = "quick", .count = 2, .floor = 20}};
-  Dispatcher dispatcher({{.name = "cpu", .servers = 2}}, types, {RatePrior::unknown()}, deferred(), at(0));
+  std::vector<TaskClass> types = {{.name = "quick", .count = 2, .priority = 1, .floor = 20}};
+  Dispatcher dispatcher({{.name = "cpu", .servers = 2}}, types, {RatePrior::unknown()}, deferred("weighted"),
+                        at(0));
   EXPECT_EQ(dispatcher.plan()->note, "") << "the rate is a guess";
   for (int k = 0; k < 4; ++k) {
     const auto ticket = dispatcher.place(kA, at(k));
@@ -291,7 +292,8 @@ TEST(Dispatcher, SaysThatALimitIsMissedOnlyWhenRatesAreKnown) {
     const std::string& note = dispatcher.plan()->note;
     EXPECT_TRUE(k > 0 || note.empty()) << "the first task of a type is often slow: " << note;
   }
-  EXPECT_NE(dispatcher.plan()->note.find("the floor of 'quick' (20 tasks/s)"), std::string::npos);
+  EXPECT_NE(dispatcher.plan()->note.find("the floor of 'quick' (20 tasks/s)"), std::string::npos)
+      << dispatcher.plan()->note;
 }
 
 TEST(Dispatcher, APairThatOnlyFailsIsLeftAloneAndTriedAgainLater) {

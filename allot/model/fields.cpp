@@ -54,7 +54,7 @@ constexpr std::array<Field<TaskClass>, 10> kTask = {{
      .help = "for each resource, what a task needs of each capacity while it runs there; the name of a resource means its servers",
      .absent = "1 of the resource where it runs", .least = kPositive, .column = "needs"},
     {.key = "rates", .member = kRates,
-     .help = "tasks per second of one server that runs nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100",
+     .help = "tasks per second of one server that runs nothing else: 1 / seconds per task; absent or 0: it cannot run there. A rate > 0 is at least 1e-100",
      .absent = "none", .unit = "tasks/s"},
 }};
 

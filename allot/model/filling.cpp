@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 
 namespace allot {
@@ -199,14 +200,20 @@ std::optional<std::string> why_no_even_sharing(const System& system) {
       if (draws.size() == 1 && draws.front().amount == 1) continue;
       const auto met = std::find_if(draws.begin(), draws.end(), is_fcfs);
       if (met == draws.end()) continue;
-      return "the needs of " + quote::name(system.task(i).name) + " on " +
-             quote::name(system.resource(j).name) + " include the first come, first served resource " +
-             quote::name(system.capacity_name(met->capacity)) +
-             ", for which even sharing has no formula (planned service, --service planned, and simulations "
-             "need none)";
+      const bool is_own = met->capacity == servers_of(j);
+      return quote::name(system.capacity_name(met->capacity)) + " is fcfs and " +
+             (is_own ? "its tasks have needs"
+                     : quote::name(system.task(i).name) + " needs it on " +
+                           quote::name(system.resource(j).name)) +
+             ", for which even sharing has no formula";
     }
   }
   return {};
+}
+
+void require_even_sharing(const System& system) {
+  if (const std::optional<std::string> why = why_no_even_sharing(system))
+    throw InvalidModel("discipline", *why + "; use planned service (--service planned), or simulate");
 }
 
 }  // namespace allot

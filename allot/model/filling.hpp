@@ -79,5 +79,7 @@ bool has_lumps(const System& system, std::span<const double> tasks);
 
 /// Why even sharing has no formula for the system, as a sentence: tasks with needs run on an fcfs resource.
 std::optional<std::string> why_no_even_sharing(const System& system);
+/// Throws InvalidModel if it has none, and says what to do instead.
+void require_even_sharing(const System& system);
 
 }  // namespace allot

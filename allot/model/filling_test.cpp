@@ -183,6 +183,10 @@ TEST(Filling, KnowsWhereFcfsLeavesNoFormula) {
   EXPECT_FALSE(why_no_even_sharing(box(Discipline::kFcfs, Discipline::kFcfs, {})));
   EXPECT_FALSE(
       why_no_even_sharing(box(Discipline::kPs, Discipline::kFcfs, {{resource_id(0), capacity_id(0), 4}})));
+  EXPECT_EQ(why_no_even_sharing(box(Discipline::kPs, Discipline::kFcfs, core)),
+            "'gpu' is fcfs and its tasks have needs, for which even sharing has no formula");
+  EXPECT_EQ(why_no_even_sharing(box(Discipline::kFcfs, Discipline::kPs, core)),
+            "'cpu' is fcfs and 'x' needs it on 'gpu', for which even sharing has no formula");
 }
 
 TEST(Filling, OfSomePairsIsThatOfAllWhereTheOthersHaveNoTasks) {

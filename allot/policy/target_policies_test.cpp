@@ -445,7 +445,7 @@ TEST(SolverPolicies, HoldATargetOfProcessorSharingWhereNeedsMeetFcfs) {
     const auto policy = find_policy(name)->make(system, {});
     policy->set_population(population_of(system));
     EXPECT_TRUE(is_placement(system, *policy->target()));
-    EXPECT_NE(policy->note().find("first come, first served"), std::string_view::npos) << policy->note();
+    EXPECT_NE(policy->note().find("is fcfs"), std::string_view::npos) << policy->note();
     const auto shared = find_policy(name)->make(fed_gpu(Discipline::kPs), {});
     shared->set_population(population_of(system));
     EXPECT_EQ(*policy->target(), *shared->target());

@@ -110,7 +110,7 @@ class Campaign {
     }
     note_needs(result);
     if (options_.precision && !precise) {
-      result.notes.push_back("the wanted precision was not reached with " +
+      result.notes.push_back("the requested precision was not reached with " +
                              std::to_string(result.replications) + " replications");
     }
     result.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -346,10 +346,7 @@ class Campaign {
     const System& system = scenario_.system;
     if (!system.has_needs() || keeps_tasks_whole_ || !(result.throughput.mean > 0)) return;
     if (shares_parts()) {
-      result.notes.emplace_back(
-          "approximate: where held needs do not fill their capacity, processor sharing has fractions of "
-          "tasks in "
-          "service; whole tasks may get less");
+      result.notes.push_back("approximate: " + std::string(kCountsFractions));
     }
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0 || result.throughput_by_task[index(i)].mean > 0) continue;

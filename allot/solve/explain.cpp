@@ -1,8 +1,10 @@
 #include "allot/solve/explain.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "allot/model/throughput.hpp"
+#include "allot/solve/detail/unmet_limits.hpp"
 
 namespace allot {
 
@@ -30,6 +32,30 @@ std::vector<Placement> explain(const System& system, const Assignment& assignmen
     }
   }
   return placements;
+}
+
+std::vector<LimitCost> costs_of_limits(const SolverInfo& solver, const Problem& problem,
+                                       const Solution& solution, const SolveOptions& options) {
+  constexpr double kSame = 1e-9;
+  const System& system = problem.system;
+  std::vector<LimitCost> costs;
+  for (const TaskType i : system.types()) {
+    if (!(system.floor(i) > 0)) continue;
+    std::vector<TaskClass> tasks = system.tasks();
+    TaskClass& task = tasks[index(i)];
+    // Of a floor and a max_response, the stricter one counts.
+    if (task.max_response && system.floor(i) > task.floor.value_or(0)) {
+      task.max_response.reset();
+    } else {
+      task.floor.reset();
+    }
+    Problem without = problem;
+    without.system = system.with_tasks(std::move(tasks));
+    const double value = solve(solver, without, options).performance.value;
+    if (value > solution.performance.value * (1 + kSame))
+      costs.push_back({detail::limit_name(system, i), value});
+  }
+  return costs;
 }
 
 }  // namespace allot

@@ -109,6 +109,22 @@ TEST(Explain, NoAllowedMoveGainsInAnOptimum) {
   }
 }
 
+// 'detect' must have half of the gpu for its floor, although 'resize' gains more there.
+TEST(Explain, SaysWhatALimitCosts) {
+  const System system(
+      {{.name = "cpu", .servers = 2}, {.name = "gpu"}},
+      {{.name = "resize", .count = 2, .floor = 1}, {.name = "detect", .count = 2, .floor = 20}},
+      Rates(2, 2, {10, 100, 8, 30}));
+  const SolverInfo& solver = *find_solver("exhaustive");
+  const Problem problem{system, Objective::kThroughput};
+  const Solution best = solve(solver, problem);
+  const std::vector<LimitCost> costs = costs_of_limits(solver, problem, best, {});
+  ASSERT_EQ(costs.size(), 1U) << "the floor of 'resize' does not bind";
+  EXPECT_EQ(costs[0].limit, "the floor of 'detect' (20 tasks/s)");
+  EXPECT_DOUBLE_EQ(best.performance.value, (30 + 100) / 2.0 + 8 + 10);
+  EXPECT_DOUBLE_EQ(costs[0].value, 100 + 2 * (10 + 8 + 8) / 3.0);
+}
+
 TEST(Explain, SaysNothingOfAnEmptySystem) {
   const System system({{.name = "r"}}, {{.name = "x"}}, Rates(1, 1, {1}));
   EXPECT_TRUE(explain(system, home_assignment(system)).empty());

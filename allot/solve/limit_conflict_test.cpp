@@ -165,5 +165,20 @@ TEST(LimitConflict, AllAreNamedAtOnce) {
       "least 42 W");
 }
 
+TEST(LimitConflict, AResponseTimeThatIsTooShortMayNeedFewerThreads) {
+  const auto reason = [](const std::string& limit) {
+    const auto scenario = read_scenario_text(
+        "[[resources]]\nname = \"cpu\"\n"
+        "[[tasks]]\nname = \"a\"\ncount = 8\nmax_response = " +
+            limit + "\nrates = { cpu = 10 }\n",
+        FileFormat::kToml, "late");
+    return planned(problem_of(scenario.value())).reason;
+  };
+  EXPECT_EQ(reason("0.2"),
+            "the max_response of 'a' (0.2 s) is shorter than the machine can achieve, whatever else is given "
+            "up: at least 0.8 s; fewer threads of 'a' may help");
+  EXPECT_EQ(reason("0.05").find("fewer threads"), std::string::npos) << "one task takes 0.1 s";
+}
+
 }  // namespace
 }  // namespace allot

@@ -204,7 +204,7 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   if (system.shares().empty()) {
     throw InvalidModel("tasks", "the trade-off needs a priority for every task type");
   }
-  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
+  require_even_sharing(system);
   if (max_points < 2) throw InvalidModel("points", "must be at least 2");
   StopPoll poll(options.stop, detail::poll_stride(system, Objective::kPriority));
   const bool small = detail::count_states(system) <= kEnumerated;

@@ -48,6 +48,11 @@ enum class Outcome {
   kInfeasible,   ///< depths, floors or shares cannot be met, or this method did not meet them: see `reason`
 };
 
+/// What is approximate if tasks have needs: held needs that do not fill a capacity leave room for a part of
+/// another task.
+inline constexpr std::string_view kCountsFractions =
+    "this counts fractions of tasks; whole tasks may get less";
+
 struct Solution {
   std::string_view solver;
   Objective objective = Objective::kThroughput;

@@ -62,7 +62,7 @@ std::string missed_constraint(const System& system, const Solution& solution) {
 }
 
 void require_even_sharing(const SolverInfo& solver, const System& system) {
-  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
+  allot::require_even_sharing(system);
   if (!solver.instead_with_needs.empty()) {
     throw InvalidModel("solver", "'" + std::string(solver.name) +
                                      "' does not support tasks with needs; use " +

@@ -67,6 +67,16 @@ void take(Change& change, const Performance& performance) {
   change.approximate = performance.approximate;
 }
 
+/// The gain in the most that whole tasks can reach, if both bounds are known. It may take `steps`.
+std::optional<double> gain_of_whole_tasks(const Solution& base, const Problem& other, SolveOptions options,
+                                          std::uint64_t steps) {
+  if (!base.plan.packing_bound || !(*base.plan.packing_bound > 0)) return {};
+  options.stop.steps = std::min(options.stop.steps, steps);
+  const Solution packed = solve(*find_solver("planned"), other, options);
+  if (!packed.plan.packing_bound) return {};
+  return *packed.plan.packing_bound / *base.plan.packing_bound - 1;
+}
+
 /// The largest gain first.
 WhatIf finished(WhatIf result, const StopPoll& poll, const SolveOptions& options) {
   std::stable_sort(result.changes.begin(), result.changes.end(),
@@ -145,6 +155,7 @@ WhatIf what_if_planned(const Problem& problem, const SolveOptions& options) {
   const double base = result.base.objective_value;
   SolveOptions each = options;
   each.bound_packings = false;
+  const std::uint64_t steps = std::max(kLeastSteps, kStepsOfAll / (possible.size() + 1));
   for (std::size_t at = 0; at < possible.size() && !poll.should_stop_now(); ++at) {
     if (options.share_done)
       options.share_done(static_cast<double>(at) / static_cast<double>(possible.size()));
@@ -157,6 +168,8 @@ WhatIf what_if_planned(const Problem& problem, const SolveOptions& options) {
     change.gain = base > 0 ? solution.objective_value / base - 1 : 0.0;
     if (change.capacity && !result.base.plan.capacities.empty())
       change.price = result.base.plan.capacities[index(*change.capacity)].price;
+    if (problem.system.has_needs())
+      change.whole_gain = gain_of_whole_tasks(result.base, other, options, steps);
     result.changes.push_back(change);
   }
   return finished(std::move(result), poll, options);

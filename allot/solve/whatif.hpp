@@ -24,6 +24,9 @@ struct Change {
   /// Planned service, for a capacity: what the first part of a unit adds to the objective, per unit. A whole
   /// unit adds no more than that.
   std::optional<double> price;
+  /// Planned service, if tasks have needs: the gain in the most that whole tasks can reach. `gain` may be due
+  /// to fractions of tasks.
+  std::optional<double> whole_gain;
 };
 
 struct WhatIf {

@@ -129,6 +129,26 @@ TEST(WhatIf, IsSortedByGainThenByKindAndIndex) {
   }
 }
 
+// A task holds 16 units of memory: 48 units are enough for three, 49 for no more. Plans count fractions.
+TEST(WhatIf, SaysWhatWholeTasksGain) {
+  const auto with = [](double memory) {
+    return System({{.name = "gpu", .servers = 8}},
+                  {{.name = "train", .count = 8, .needs = {{resource_id(0), capacity_id(1), 16.0}}}},
+                  Rates(1, 1, {1}), {{.name = "memory", .amount = memory}});
+  };
+  const auto gain_of_unit = [&](double memory) {
+    const WhatIf answer = what_if_planned({with(memory), Objective::kThroughput});
+    for (const Change& change : answer.changes) {
+      if (change.what == Change::What::kCapacity) return change;
+    }
+    return Change{};
+  };
+  EXPECT_NEAR(gain_of_unit(48).gain, 1.0 / 48, 1e-9);
+  EXPECT_NEAR(gain_of_unit(48).whole_gain.value(), 0, 1e-6);
+  EXPECT_NEAR(gain_of_unit(63).gain, 1.0 / 63, 1e-9);
+  EXPECT_NEAR(gain_of_unit(63).whole_gain.value(), 1.0 / 3, 1e-6);
+}
+
 // One resource, one type: another server doubles X, another thread changes nothing, a faster pair brings 10%.
 TEST(WhatIf, OfTheSimplestSystem) {
   const System system({{.name = "r"}}, {{.name = "x", .count = 3}}, Rates(1, 1, {2}));

@@ -45,6 +45,9 @@ struct Topic {
 /// From the files in apps/allot/topics.
 std::span<const Topic> topics() noexcept;
 std::string topic_help(const Topic& topic, const Console& console, bool has_styles = true);
+/// A word that is no command and no topic: what it means, and where it is explained. Empty if it is not
+/// known.
+std::string explained(std::string_view word);
 inline std::string_view title_of(const Topic& topic) { return topic.text.substr(0, topic.text.find('\n')); }
 
 /// For `man`, in roff format: the page of a command, or of the program.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
-#include "examples/embed/queue.hpp"
+#include "queue.hpp"
 
 using namespace allot;
 

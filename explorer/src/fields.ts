@@ -84,7 +84,7 @@ export interface DraftTask {
   power: Field[];
   /** for each resource, what a task needs of each capacity while it runs there; the name of a resource means its servers; by resource, then by capacity: the servers of every resource, then the others */
   needs: Field[][];
-  /** tasks per second of one server that runs nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100, by resource in their order */
+  /** tasks per second of one server that runs nothing else: 1 / seconds per task; absent or 0: it cannot run there. A rate > 0 is at least 1e-100, by resource in their order */
   rates: Field[];
 }
 
@@ -98,7 +98,7 @@ export const taskFields: FieldInfo[] = [
   {"key": "max_response", "kind": "number", "unit": "s", "help": "maximum mean time from ready to done, in seconds, or a text such as 200ms", "default": null, "words": [], "least": 0},
   {"key": "power", "kind": "by_resource", "unit": "W", "help": "power of a server while it runs this type", "default": null, "words": [], "least": 0},
   {"key": "needs", "kind": "needs", "unit": "", "help": "for each resource, what a task needs of each capacity while it runs there; the name of a resource means its servers", "default": null, "words": [], "least": 0},
-  {"key": "rates", "kind": "by_resource", "unit": "tasks/s", "help": "tasks per second of one server that runs nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100", "default": null, "words": [], "least": 0},
+  {"key": "rates", "kind": "by_resource", "unit": "tasks/s", "help": "tasks per second of one server that runs nothing else: 1 / seconds per task; absent or 0: it cannot run there. A rate > 0 is at least 1e-100", "default": null, "words": [], "least": 0},
 ];
 
 export interface DraftGroup {

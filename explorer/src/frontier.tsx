@@ -91,8 +91,8 @@ export function Frontier({bench, text, chosen, shown, unit, onChoose}: FrontierP
           : points.length === 0
             ? 'There is nothing to choose from.'
             : points.length === 1
-              ? `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats this one in ${aim} or in share error.`
-              : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length} in both ${aim} and share error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
+              ? `No assignment${pareto?.exhaustive ? '' : ' that was found'} is better than this one in ${aim} or in share error.`
+              : `No assignment${pareto?.exhaustive ? '' : ' that was found'} is better than any of these ${points.length} in both ${aim} and share error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
       </p>
       {fastest !== undefined && (
         <>
@@ -131,7 +131,7 @@ export function Frontier({bench, text, chosen, shown, unit, onChoose}: FrontierP
               ? 'No point is chosen: the assignment above is the solver’s.'
               : at === 0
                 ? `The ${unit === 'value/s' ? 'most value' : 'fastest'}: ${valueWords(point.value, unit)}.`
-                : `Give up ${percent(1 - point.value / fastest.value)} of the ${aim} to cut the error by ${percent(fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0)}.`}
+                : `Giving up ${percent(1 - point.value / fastest.value)} of the ${aim} cuts the error by ${percent(fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0)}.`}
           </p>
           {point !== null && <button type="button" id="unchoose" onClick={() => onChoose(null)}>Back to the solver’s assignment</button>}
         </>

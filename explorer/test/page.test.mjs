@@ -470,7 +470,7 @@ describe('seeing', () => {
     await page.focus('#frontier');
     await page.keyboard.press('End');
     await untilThroughput(points.at(-1)[0]);
-    assert.match(await page.textContent('#bargain'), /Give up .* of the throughput/);
+    assert.match(await page.textContent('#bargain'), /Giving up .* of the throughput/);
     await atRest();
     const box = await page.locator('.draggable svg[role=img]').boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);

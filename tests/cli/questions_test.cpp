@@ -27,7 +27,7 @@ const std::string kNoPriorities = ALLOT_SOURCE_DIR "/examples/biglittle.toml";
 TEST(Command, PlansServiceWhereNothingElseWillDo) {
   const TemporaryFile capped(".json", with_work(R"("power_cap": 100)"));
   EXPECT_THAT(run_allot({"solve", capped.path()}).out,
-              HasSubstr("Note: planned service, as there is a power_cap."));
+              HasSubstr("Note: planned service, because there is a power_cap."));
   EXPECT_EQ(json_of({"solve", capped.path()}).at("service"), "planned");
   expect_usage_error({"solve", capped.path(), "--solver", "map"}, "'map' does not plan service");
   expect_usage_error({"solve", capped.path(), "--service", "even"}, "there is a power_cap");
@@ -232,7 +232,7 @@ TEST(Command, ParetoGoesFromTheLargestThroughputToTheSmallestError) {
               points[at - 1].at("priority_error").get<double>());
   }
   expect_solution(answer.at("weighted"), 4, 3);
-  EXPECT_THAT(run_allot({"pareto", kWorkstation}).out, HasSubstr("of the throughput to cut the error by"));
+  EXPECT_THAT(run_allot({"pareto", kWorkstation}).out, HasSubstr("of the throughput cuts the error by"));
 }
 
 TEST(Command, ParetoOfPlansTradesValueForSharesOrForTheLeastServed) {

@@ -44,7 +44,7 @@ Network::Network(const System& system, std::vector<TaskClassInChain> classes, Se
       ordered_(resources_, false),
       classes_at_(resources_) {
   if (system.has_needs()) {
-    if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
+    require_even_sharing(system);
     if (!weights_.by_task.empty())
       throw InvalidModel("policy", "the exact chain supports time shares only if tasks need a single server");
     sharing_.emplace(system);

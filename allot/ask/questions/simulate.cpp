@@ -34,7 +34,7 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
                                  "completions per replication, after the warm-up")
                         .with_letter("n"));
   options.push_back(whole_option("warmup", how.warmup, 0, kMostCompletions, "auto",
-                                 "completions to discard first; 'auto' finds out by a pilot run"));
+                                 "completions to discard first; 'auto' determines it in a pilot run"));
   options.push_back(whole_option("replications", how.replications, 1, 1'000'000,
                                  "independent runs; with 1, the interval comes from batch means")
                         .with_letter("r"));

@@ -97,6 +97,13 @@ void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective
             options);
   was_refused = solver.is_all_or_nothing && solution.outcome == Outcome::kBudget;
   if (explains && !solution.is_planned) explanation = explain(system, solution.assignment);
+  if (explains && !solution.is_planned && !was_refused && objective == Objective::kThroughput &&
+      solution.outcome != Outcome::kInfeasible) {
+    SolveOptions again = options;
+    again.progress = nullptr;
+    again.keep_proof = false;
+    limit_costs = costs_of_limits(solver, {system, objective}, solution, again);
+  }
   if (options.progress) {
     options.progress({solution.performance.value, solution.gap() ? solution.upper_bound : std::nullopt});
   }

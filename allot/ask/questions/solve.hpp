@@ -26,10 +26,11 @@ class SolutionQuestion : public Question {
   // ---- answered
   Solution solution;
   std::vector<Placement> explanation;
-  std::optional<Solution> best_fit;  ///< every task at home; absent if that is the answer itself
-  std::optional<Solution> fastest;   ///< if the solution is not for throughput: the one with maximum
-                                     ///< throughput
-  std::optional<Solution> even;      ///< if the solution is a plan: the best with even sharing
+  std::vector<LimitCost> limit_costs;  ///< with even sharing, for throughput, if asked to explain
+  std::optional<Solution> best_fit;    ///< every task at home; absent if that is the answer itself
+  std::optional<Solution> fastest;     ///< if the solution is not for throughput: the one with maximum
+                                       ///< throughput
+  std::optional<Solution> even;        ///< if the solution is a plan: the best with even sharing
   /// The solver did not start: there is no solution.
   bool was_refused = false;
 

@@ -263,8 +263,7 @@ class Summary {
     if (measured_.sizes.variance() >= kHardly) return;
     result.notes.emplace_back(measured_.sizes.variance() == 0 && measured_.options.random_start
                                   ? "sizes never vary, so the intervals rest on the random start alone: they "
-                                    "hold the truth a little "
-                                    "less often than 95% of the time"
+                                    "contain the true value slightly less often than 95% of the time"
                                   : "sizes hardly vary, so all replications keep the rhythm of the same "
                                     "start: the intervals are too "
                                     "narrow");

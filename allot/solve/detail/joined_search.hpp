@@ -9,10 +9,10 @@
 
 namespace allot::detail {
 
-/// Why nothing is proven about the answer, although the bound is met.
+/// Why nothing is proven about the answer, although the bound is met: what is in service, and the bound, are
+/// those of fluid levels. Begins with kCountsFractions.
 inline constexpr const char* kFluidLevels =
-    "nothing is proven about whole tasks: some held needs do not fill their capacity, so what is in service "
-    "there, and the bound, are those of fluid levels";
+    "this counts fractions of tasks; whole tasks may get less, so nothing is proven about them";
 
 /// Whether some state has no exact formula for a reason other than held needs: tasks of different rates wait
 /// for several fcfs servers.

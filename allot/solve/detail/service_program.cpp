@@ -219,6 +219,17 @@ std::string ServiceProgram::why_too_much(const Limit& limit) const {
   return "are more than the machine can carry";
 }
 
+/// Each thread of a type needs its completions, unless a single task already takes too long.
+std::string ServiceProgram::what_helps(const Limit& limit) const {
+  if (limit.kind != Limit::Kind::kResponse) return {};
+  const TaskType i = task_type(limit.at);
+  double fastest = 0;
+  for (const ResourceId j : system_.resources_for(i)) fastest = std::max(fastest, system_.rate(i, j));
+  const TaskClass& task = system_.tasks()[limit.at];
+  if (task.count < 2 || !(fastest * task.max_response.value_or(0) >= 1)) return {};
+  return "; fewer threads of " + quote::name(task.name) + " may help";
+}
+
 std::optional<double> ServiceProgram::arriving(TaskType i) const {
   if (problem_.system.count(i) > 0) return {};
   for (const ThreadGroup& group : problem_.threads) {

@@ -35,6 +35,8 @@ class ServiceProgram {
   static std::string_view unit_of(const Limit& limit) noexcept;
   /// Why it cannot be met, even alone: the end of a sentence that begins with its name.
   std::string why_too_much(const Limit& limit) const;
+  /// What may help if the limit is too much alone: another end of that sentence, or nothing.
+  std::string what_helps(const Limit& limit) const;
   /// Sets the row to the limit, or removes the limit.
   void impose(const Limit& limit, double amount);
   void drop(const Limit& limit);

@@ -91,8 +91,8 @@ class PlannedSearch {
         problem_.objective != Objective::kThroughput)
       throw InvalidModel("objective",
                          "'" + std::string(to_string(problem_.objective)) +
-                             "' is about work that has threads, and here is nothing but arrivals; "
-                             "'throughput' says how much of them can be carried");
+                             "' is for work with threads, and there are only arrivals; 'throughput' says how "
+                             "much of them can be carried");
     if (!options_.settings.has(kKeep.name)) return;
     if (problem_.objective != Objective::kEnergy) throw InvalidModel("keep", "is for the objective 'energy'");
     if (const double keep = options_.settings.get(kKeep); keep > 1)
@@ -422,7 +422,8 @@ class PlannedSearch {
     const std::string list = detail::names_of(service_, conflict);
     const std::string reach = detail::reach_in_words(conflict);
     const ServiceProgram::Limit& last = conflict.limits.back();
-    if (conflict.limits.size() == 1) return list + " " + too_much(last) + (reach.empty() ? "" : ": " + reach);
+    if (conflict.limits.size() == 1)
+      return list + " " + too_much(last) + (reach.empty() ? "" : ": " + reach) + service_.what_helps(last);
     const bool are_two = conflict.limits.size() == 2;
     const std::string others = are_two ? "the other" : "the others";
     return list + " cannot be met together: " +

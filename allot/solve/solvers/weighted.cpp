@@ -140,7 +140,7 @@ class WeightedSearch {
       }
       if (most < system_.floor(i)) {
         return detail::limit_name(system_, i) + " cannot be met: its threads complete at most " +
-               rounded_text(most, 6) + " tasks/s with the machine to themselves, not " +
+               rounded_text(most, 6) + " tasks/s even with the machine to themselves, not " +
                rounded_text(system_.floor(i), 6);
       }
       if (most > 0 && system_.floor(i) / most > tightness) {

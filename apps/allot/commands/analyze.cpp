@@ -80,7 +80,8 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
           percent(analysis.best_state_probability) + " of the time.";
   if (analysis.best_state_approximate && system.has_needs()) {
     text +=
-        " (Whole tasks may not fill what they hold; the model, and this chain with it, shares it in parts.)";
+        " (Whole tasks may leave a part of a capacity free; the model, and so this chain, gives it to "
+        "fractions of tasks.)";
   } else if (analysis.best_state_approximate) {
     text += " (Where " + where_approximate(system) + ", the " +
             std::string(system.has_worths() ? "value" : "throughput") +
@@ -99,9 +100,9 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
 /// The meaning of a chain whose long run depends on its start.
 std::string several_classes(const Analysis& analysis) {
   const std::string which =
-      whole(analysis.classes) + " closed classes: the order of entry decides which one is reached";
+      "Depending on the order of entry, it settles in one of " + whole(analysis.classes) + " patterns";
   if (analysis.highest_throughput - analysis.lowest_throughput <= kSame * analysis.throughput)
-    return which + ", but all have the same throughput.";
+    return which + ", all with the same throughput.";
   return which + ". They complete from " + number(analysis.lowest_throughput, 5) + " to " +
          number(analysis.highest_throughput, 5) +
          " tasks/s; all figures, including the response time, are means over the starts.";

@@ -22,8 +22,7 @@ struct Arguments : Asked<CertifyQuestion> {
 
 /// Why nothing is proven about the assignment.
 std::string why_nothing_is_proven(const System& system, const Solution& solution) {
-  if (solution.performance.approximate && system.has_needs())
-    return "where " + where_approximate(system) + ", fractions of tasks are counted";
+  if (solution.performance.approximate && system.has_needs()) return std::string(kCountsFractions);
   if (solution.performance.approximate) {
     for (const ResourceId j : system.resource_ids()) {
       const Resource& r = system.resource(j);
@@ -46,10 +45,11 @@ constexpr double kNoGap = 1e-9;
 
 /// The cause of a gap if tasks have needs.
 template <typename Say>
-void print_tightness(Say&& say, const System& system, const Solution& solution) {
-  if (!solution.reason.empty()) say(Style::kPlain, "But " + shown(solution.reason) + ".");
-  if (solution.performance.approximate)
-    say(Style::kPlain, "Where " + where_approximate(system) + ", fractions of tasks are counted.");
+void print_tightness(Say&& say, const Solution& solution) {
+  if (!solution.reason.empty())
+    say(Style::kPlain, "But " + shown(solution.reason) + ".");
+  else if (solution.performance.approximate)
+    say(Style::kPlain, "But " + std::string(kCountsFractions) + ".");
 }
 
 void print_verdict(Console& console, const Scenario& scenario, const Solution& solution) {
@@ -69,7 +69,7 @@ void print_verdict(Console& console, const Scenario& scenario, const Solution& s
     say(Style::kBold, "Within " + percent(*solution.gap()) + " of the optimum, proven: this reaches " +
                           number(throughput, digits) + unit + ", and " + none_completes + " more than " +
                           number_above(*solution.upper_bound, digits) + ".");
-    if (system.has_needs() && !solution.is_planned) print_tightness(say, system, solution);
+    if (system.has_needs() && !solution.is_planned) print_tightness(say, solution);
   } else {
     say(Style::kBad, (solution.performance.approximate ? "Nothing can be proven about this assignment: "
                                                        : "Nothing is proven: ") +

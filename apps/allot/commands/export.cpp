@@ -71,6 +71,6 @@ const Command command{"export", "Export what a run or a simulation did, as a tra
                       "allot export trace jobs.toml.journal -o run.json    # open it in ui.perfetto.dev\n"
                       "allot simulate box.toml --policy map --trace events.csv\n"
                       "allot export trace events.csv -o simulated.json",
-                      declared_by(options_of, run_export), "What it writes is JSON."};
+                      declared_by(options_of, run_export), "The output is JSON in any case."};
 
 }  // namespace allot::app::export_command

@@ -60,6 +60,10 @@ Exit run_help(const Arguments& arguments, Console& console) {
     throw Failure(Exit::kUsage, "--man: commands have manual pages, topics do not.");
   if (topic != nullptr) console.print(topic_help(*topic, console));
   if (about != nullptr || topic != nullptr) return Exit::kOk;
+  if (const std::string where = explained(arguments.topic); !where.empty()) {
+    console.print(where);
+    return Exit::kOk;
+  }
   const std::vector<std::string> names = all_topics();
   throw Failure(Exit::kUsage,
                 "there is no command or topic " + in_quotes(arguments.topic) + "." +

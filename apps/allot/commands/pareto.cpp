@@ -31,7 +31,7 @@ std::string advice(const ParetoFrontier& frontier, bool by_value) {
                      " than it cuts of the error.";
   }
   const ParetoBargain offer = bargain(frontier, frontier.advised);
-  return "Give up " + percent(offer.given_up) + " of the " + good + " to cut the error by " +
+  return "Giving up " + percent(offer.given_up) + " of the " + good + " cuts the error by " +
          percent(offer.cut) + ".";
 }
 
@@ -71,21 +71,21 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, bool by_va
 
 // ---- planned service
 
-std::string planned_advice(const ParetoFrontier& frontier, const std::string& what) {
+std::string planned_advice(const ParetoFrontier& frontier, const std::string& good, const std::string& what) {
   constexpr double kNoError = 1e-9;
   if (frontier.points.front().priority_error <= kNoError)
-    return "Nothing to give up: the plan with the most value is the fairest, too.";
+    return "Nothing to give up: the plan with the most " + good + " is the fairest, too.";
   if (frontier.points.size() == 1)
-    return "Nothing to choose: no plan is fairer than the one with the most value.";
+    return "Nothing to choose: no plan is fairer than the one with the most " + good + ".";
   if (frontier.advised == frontier.points.front())
-    return "Stay with the most value: every other plan gives up a larger part of it than it cuts of the " +
-           what + ".";
+    return "Stay with the most " + good +
+           ": every other plan gives up a larger part of it than it cuts of the " + what + ".";
   const ParetoBargain offer = bargain(frontier, frontier.advised);
-  return "Give up " + percent(offer.given_up) + " of the value to cut the " + what + " by " +
+  return "Giving up " + percent(offer.given_up) + " of the " + good + " cuts the " + what + " by " +
          percent(offer.cut) + ".";
 }
 
-void print_planned_points(Console& console, const ParetoFrontier& frontier) {
+void print_planned_points(Console& console, const ParetoFrontier& frontier, bool by_value) {
   std::vector<double> values;
   std::vector<double> seconds;
   const auto second = [&](const ParetoPoint& point) {
@@ -98,7 +98,8 @@ void print_planned_points(Console& console, const ParetoFrontier& frontier) {
   const ColumnFormat value(values);
   const ColumnFormat other(seconds, 5);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.title({"", "value/s", "given up", frontier.has_priorities ? "error" : "least served",
+  table.title({"", by_value ? "value/s" : "tasks/s", "given up",
+               frontier.has_priorities ? "error" : "least served",
                frontier.has_priorities ? "error cut" : "of the best"});
   for (std::size_t at = 0; at < frontier.points.size(); ++at) {
     const ParetoPoint& point = frontier.points[at];
@@ -119,16 +120,18 @@ void print_planned_points(Console& console, const ParetoFrontier& frontier) {
 
 void print_planned(Console& console, const Scenario& scenario, const ParetoFrontier& frontier) {
   print_system(console, scenario);
-  console.paragraph(std::string("Value against ") +
+  const bool by_value = tells_value(scenario);
+  console.paragraph(std::string(by_value ? "Value" : "Throughput") + " against " +
                     (frontier.has_priorities ? "priority error" : "what the least served completes") +
-                    ": no policy " + (frontier.exhaustive ? "beats" : "that was found beats") +
-                    " one of these plans in both");
+                    ": no policy " + (frontier.exhaustive ? "" : "that was found ") + "is better in both");
   console.gap();
-  print_planned_points(console, frontier);
+  print_planned_points(console, frontier, by_value);
   console.gap();
   const std::string what = frontier.has_priorities ? "error" : "distance to the fairest";
-  console.print("{}\n\n",
-                console.styled(Style::kGood, wrapped(planned_advice(frontier, what), console.width(), 0)));
+  console.print(
+      "{}\n\n",
+      console.styled(Style::kGood, wrapped(planned_advice(frontier, by_value ? "value" : "throughput", what),
+                                           console.width(), 0)));
   Solution plan;
   plan.is_planned = true;
   plan.time_shares = frontier.advised.time_shares;
@@ -191,11 +194,10 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     print_ending(console, frontier);
   } else {
     print_system(console, scenario);
-    console.print("{} against priority error: no assignment {} beats one of these in both\n\n",
-                  by_value ? "Value" : "Throughput",
-                  !frontier.exhaustive            ? "that was found"
-                  : scenario.system.approximate() ? "(by an approximation)"
-                                                  : "at all");
+    console.print("{} against priority error: {} is better in both\n\n", by_value ? "Value" : "Throughput",
+                  !frontier.exhaustive            ? "no assignment that was found"
+                  : scenario.system.approximate() ? "approximately, no assignment"
+                                                  : "no assignment");
     print_frontier(console, frontier, by_value);
     console.gap();
     console.print("{}\n\n",
@@ -205,9 +207,9 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     console.gap();
     if (question.weighted) print_weighted(console, frontier, *question.weighted, by_value);
     if (frontier.approximate)
-      console.print("Approximate: {} have no exact formula.\n",
-                    system.has_needs() ? "held needs that do not fill their capacity"
-                                       : "tasks waiting for several fcfs servers");
+      console.print("Approximate: {}.\n",
+                    system.has_needs() ? std::string(kCountsFractions)
+                                       : "tasks waiting for several fcfs servers have no exact formula");
     print_ending(console, frontier);
   }
   if (interrupted()) return Exit::kInterrupted;

@@ -49,6 +49,6 @@ const Command command{"plot", "Draw what a run did: a page with a Gantt chart an
                       "allot plot jobs.toml.journal\n"
                       "allot plot jobs.toml.journal --out run.html",
                       declared_by(options_of, run_plot),
-                      "It writes a page, and prints where; 'log --json' has the attempts."};
+                      "The command writes a page and prints its path; 'log --json' has the attempts."};
 
 }  // namespace allot::app::plot_command

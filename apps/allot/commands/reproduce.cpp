@@ -46,7 +46,7 @@ std::vector<Experiment> chosen(const std::string& figure) {
   std::string message = "--figure: there is no experiment " + in_quotes(figure) + ".";
   if (const std::string_view meant = nearest(figure, views); !meant.empty())
     message += " Did you mean " + in_quotes(meant) + "?";
-  throw Failure(Exit::kUsage, message + "\nThere are " + alternatives(names) + ".");
+  throw Failure(Exit::kUsage, message + "\nThe experiments are " + alternatives(names) + ".");
 }
 
 Style style_of(Verdict verdict) {

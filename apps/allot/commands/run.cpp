@@ -182,7 +182,7 @@ RunOptions run_options(const RunArguments& arguments, const Job& job) {
 void make_folder(const std::string& path) {
   if (const std::error_code error = make_private_folder(path)) {
     throw Failure(Exit::kInputOutput, "cannot use " + in_quotes(path) + ": " + error.message() +
-                                          "; it must be a folder of your own, and no link");
+                                          "; it must be a folder of your own, not a link");
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "allot/base/digest.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/base/words.hpp"
 #include "allot/jobs/job_reader.hpp"
 #include "apps/allot/input.hpp"
@@ -158,10 +159,11 @@ void apply_jobs(const JobWords& words, Job& job) {
     const auto [name, servers] = split_at_sign(text);
     const auto named = std::find_if(job.resources.begin(), job.resources.end(),
                                     [&name = name](const JobResource& r) { return r.name == name; });
-    std::vector<std::string> names;
-    for (const JobResource& resource : job.resources) names.push_back(resource.name);
+    std::vector<std::string_view> names;
+    for (const JobResource& resource : job.resources) names.emplace_back(resource.name);
     if (servers && named == job.resources.end())
-      usage("-j: there is no resource " + in_quotes(name) + "; there is " + alternatives(names) + ".");
+      usage("-j: there is no resource " + in_quotes(name) + "; the resources are: " + quote::list(names) +
+            ".");
     if (!servers && job.resources.size() > 1)
       usage("-j: there are several resources; name one, as in -j " + shown(names.front()) + "=" + text + ".");
     JobResource& resource = servers ? *named : job.resources.front();

@@ -74,7 +74,8 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0 && *summary.bound_s <= view.elapsed_s) {
     console.paragraph("By the rates learned, no schedule could have finished in less than " +
                       duration(*summary.bound_s) + ": " +
-                      percent(std::min(1.0, *summary.bound_s / view.elapsed_s)) + " of the time was needed.");
+                      percent(std::min(1.0, *summary.bound_s / view.elapsed_s)) +
+                      " of the elapsed time was unavoidable.");
   }
   console.gap();
   Grid grid;

@@ -11,6 +11,7 @@
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/report.hpp"
+#include "apps/allot/terminal/text.hpp"
 
 namespace allot::app::solve_command {
 namespace {
@@ -50,6 +51,16 @@ void print_way_to_shares(Console& console, const SolutionQuestion& question) {
       "Where your dispatcher chooses which task runs next, '--solver weighted' meets the shares exactly.");
 }
 
+void print_limit_costs(Console& console, const SolutionQuestion& question) {
+  const double now = question.solution.performance.value;
+  if (!question.limit_costs.empty()) console.gap();
+  for (const LimitCost& cost : question.limit_costs) {
+    console.paragraph("Without " + shown(cost.limit) + ": " + number(cost.value) +
+                      value_unit(*question.scenario) +
+                      (now > 0 ? ", " + percent(cost.value / now - 1) + " more." : "."));
+  }
+}
+
 Exit run_solve(Arguments& arguments, Console& console) {
   SolveQuestion& question = arguments.question;
   question.how.keep_proof = !arguments.proof.empty();
@@ -73,6 +84,7 @@ Exit run_solve(Arguments& arguments, Console& console) {
       console.paragraph("The priorities have no effect on this answer; '--objective priority' uses them.");
     print_way_to_shares(console, question);
     if (question.explains) print_explanation(console, system, solution, question.explanation);
+    print_limit_costs(console, question);
   }
   write_proof(arguments.proof, *question.scenario, solution);
   if (interrupted()) return Exit::kInterrupted;

@@ -43,6 +43,24 @@ bool counts_load(const Scenario& scenario, const WhatIf& result) {
   return result.base.plan.headroom && scenario.system.population() == 0 && scenario.threads.empty();
 }
 
+/// What whole tasks gain, if that is clearly something else than the plan gains.
+std::optional<std::string> gain_of_whole_tasks(const Change& change) {
+  constexpr double kNone = 1e-6;
+  constexpr double kSame = 0.005;
+  if (!change.whole_gain) return {};
+  if (std::abs(*change.whole_gain) < kNone)
+    return change.gain > kNone ? std::optional<std::string>("whole tasks: 0%") : std::nullopt;
+  if (std::abs(*change.whole_gain - change.gain) < kSame) return {};
+  return "whole tasks: " + std::string(*change.whole_gain > 0 ? "+" : "") + percent(*change.whole_gain);
+}
+
+/// What whole tasks reach today, if that is less than the plan.
+std::string most_of_whole_tasks(const Solution& base) {
+  constexpr double kSame = 1e-6;
+  if (!base.plan.packing_bound || *base.plan.packing_bound >= base.performance.value * (1 - kSame)) return {};
+  return " (whole tasks: at most " + number_above(*base.plan.packing_bound) + ")";
+}
+
 void print_changes(Console& console, const Scenario& scenario, const WhatIf& result, std::size_t top) {
   const System& system = scenario.system;
   const std::size_t count = top == 0 ? result.changes.size() : std::min(top, result.changes.size());
@@ -64,8 +82,11 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
                : tells_value(scenario) ? "value/s"
                                        : "tasks/s",
                "gain", has_prices ? "price" : "", ""});
+  bool differ = false;
   for (std::size_t at = 0; at < count; ++at) {
     const Change& change = result.changes[at];
+    const std::optional<std::string> whole_gain = gain_of_whole_tasks(change);
+    differ |= whole_gain.has_value();
     const bool none = std::abs(change.gain) < 1e-9;
     const Style style = none ? Style::kDim : change.gain > 0 ? Style::kGood : Style::kBad;
     table.row({{described(system, change), none ? Style::kDim : Style::kPlain},
@@ -75,12 +96,16 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
                                                      : (change.gain > 0 ? "+" : "") + percent(change.gain),
                 style},
                {has_prices && change.price ? price_format(*change.price) : "", Style::kDim},
-               {change.approximate ? "approximate" : "", Style::kDim}});
+               {whole_gain           ? *whole_gain
+                : change.approximate ? "approximate"
+                                     : "",
+                Style::kDim}});
   }
   console.print("{}", table.text(console));
   if (has_prices)
     console.line("  price: what the first part of a unit adds, per unit; more of it may add less",
                  Style::kDim);
+  if (differ) console.line("  whole tasks: the gain if what they hold cannot be split", Style::kDim);
   if (count < result.changes.size()) {
     console.print("  ... and {} more, none worth more than these; '--top 0' shows all\n",
                   whole(static_cast<Count>(result.changes.size() - count)));
@@ -100,7 +125,8 @@ void print_result(Console& console, const Scenario& scenario, const WhatIf& resu
       counts_load(scenario, result)
           ? "Today the machine can carry " + number(*result.base.plan.headroom) + " times the load."
           : (result.base.outcome == Outcome::kInfeasible ? "The nearest reaches " : "Today at best ") +
-                number(result.base.performance.value) + value_unit(scenario) + ".";
+                number(result.base.performance.value) + value_unit(scenario) +
+                most_of_whole_tasks(result.base) + ".";
   console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();

@@ -117,6 +117,9 @@ std::vector<Margin> resource_margins(const System& system, const Assignment& ass
 }
 
 /// How the solver ended; the result comes first.
+/// Whether the reason is told beside the figures that it is about.
+bool tells_fractions(const Solution& solution) { return solution.reason.starts_with(kCountsFractions); }
+
 void print_ending(Console& console, const Solution& solution) {
   const std::string who =
       std::string(solution.solver) + ", objective " + std::string(to_string(solution.objective));
@@ -143,7 +146,7 @@ void print_ending(Console& console, const Solution& solution) {
                                            : "no feasible answer was found; this is the nearest");
       break;
   }
-  if (!solution.reason.empty()) console.paragraph(shown(solution.reason));
+  if (!solution.reason.empty() && !tells_fractions(solution)) console.paragraph(shown(solution.reason));
 }
 
 void print_time_shares(Console& console, const System& system, const Solution& solution) {
@@ -349,7 +352,13 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
 }
 
 std::string where_approximate(const System& system) {
-  return system.has_needs() ? "held needs do not fill their capacity" : "tasks wait for several fcfs servers";
+  return system.has_needs() ? "what tasks hold does not fill a capacity"
+                            : "tasks wait for several fcfs servers";
+}
+
+/// What the solver says about fractions of tasks, or that they are counted.
+std::string counts_fractions(const Solution& solution) {
+  return tells_fractions(solution) ? solution.reason : std::string(kCountsFractions);
 }
 
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {
@@ -368,10 +377,12 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
   if (system.population() == 0 && scenario.is_static())
     console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
-    console.paragraph("Approximate: where " + where_approximate(system) +
-                      (system.has_needs() ? ", fractions of tasks are counted; whole tasks may get less."
-                                          : " there is no exact formula, and the true throughput tends to be "
-                                            "higher."));
+    console.paragraph("Approximate: " +
+                      (system.has_needs() ? counts_fractions(solution)
+                                          : "where " + where_approximate(system) +
+                                                " there is no exact formula, and the true throughput tends "
+                                                "to be higher") +
+                      ".");
   }
   print_bound(console, system, solution);
 }
@@ -394,14 +405,16 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
   const double throughput = solution.performance.value;
   const std::string unit = value_unit(*question.scenario);
   if (question.even) {
-    console.paragraph("With even sharing, " + std::string(question.even->solver) + " finds " +
-                      number(question.even->performance.value) + unit + ": " +
-                      compared(question.even->performance.value, throughput) + "." +
-                      (question.even->performance.approximate
-                           ? " That is approximate: where " + where_approximate(question.scenario->system) +
-                                 (question.scenario->system.has_needs() ? ", fractions of tasks are counted."
-                                                                        : ", there is no exact formula.")
-                           : ""));
+    console.paragraph(
+        "With even sharing, " + std::string(question.even->solver) + " finds " +
+        number(question.even->performance.value) + unit + ": " +
+        compared(question.even->performance.value, throughput) + "." +
+        (question.even->performance.approximate
+             ? (question.scenario->system.has_needs()
+                    ? " That is approximate: it counts fractions of tasks."
+                    : " That is approximate: where " + where_approximate(question.scenario->system) +
+                          ", there is no exact formula.")
+             : ""));
   }
   const auto error_of = [&](const Solution& other) {
     return other.performance.priority_error && solution.objective == Objective::kPriority

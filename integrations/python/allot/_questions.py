@@ -219,7 +219,7 @@ def simulate(
     distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
         'allot list'; or an array of sizes, or a distribution with quantiles, such as scipy.stats.gamma(2).
     completions: completions per replication, after the warm-up.
-    warmup: completions to discard first; 'auto' finds out by a pilot run.
+    warmup: completions to discard first; 'auto' determines it in a pilot run.
     replications: independent runs; with 1, the interval comes from batch means.
     precision: replicate until the 95% interval of the throughput is within P, e.g. 0.5% or 0.005.
     max_replications: give up on '--precision' after this many.
@@ -297,7 +297,7 @@ def compare(
     distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
         'allot list'; or an array of sizes, or a distribution with quantiles, such as scipy.stats.gamma(2).
     completions: completions per replication, after the warm-up.
-    warmup: completions to discard first; 'auto' finds out by a pilot run.
+    warmup: completions to discard first; 'auto' determines it in a pilot run.
     replications: independent runs; with 1, the interval comes from batch means.
     precision: replicate until the 95% interval of the throughput is within P, e.g. 0.5% or 0.005.
     max_replications: give up on '--precision' after this many.

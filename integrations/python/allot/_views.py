@@ -107,7 +107,7 @@ def _needs(scenario: Any) -> List[str]:
 
 def _approximate(scenario: Any) -> str:
     if scenario.needs:
-        return "Approximate: where held needs do not fill their capacity, fractions of tasks are counted; whole tasks may get less."
+        return "Approximate: this counts fractions of tasks; whole tasks may get less."
     return "Approximate: where tasks wait for several fcfs servers there is no exact formula."
 
 
