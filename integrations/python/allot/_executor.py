@@ -18,7 +18,7 @@ from ._inputs import ScenarioLike, scenario_of
 from ._native import Plan, Scenario
 from ._pool import _Pool
 from ._processes import ProcessPlace
-from ._questions import PolicyName
+from ._questions import ObjectiveName, PolicyName
 from ._records import ExecutorStatistics, RateEstimates
 
 Future = concurrent.futures.Future
@@ -27,7 +27,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 #: Functions without a mark get a kind each, by name, up to this number; further ones share one.
 MOST_PLAIN_KINDS = 64
 PLAIN = "function"
-OBJECTIVES = ("throughput", "priority", "max-min", "proportional")
 
 
 class _Marks(NamedTuple):
@@ -164,7 +163,7 @@ class Executor(concurrent.futures.Executor):
         resources: Union[Mapping[str, int], Sequence[str], None] = None,
         capacities: Optional[Mapping[str, Any]] = None,
         policy: PolicyName = "planned",
-        objective: str = "throughput",
+        objective: ObjectiveName = "throughput",
         processes: bool = False,
         mp_context: str = "forkserver",
         initializer: Optional[Callable[..., Any]] = None,
@@ -177,7 +176,7 @@ class Executor(concurrent.futures.Executor):
             raise TypeError("a scenario has its resources and capacities; give no others")
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
-        words = (("policy", policy, get_args(PolicyName)), ("objective", objective, OBJECTIVES))
+        words = (("policy", policy, get_args(PolicyName)), ("objective", objective, get_args(ObjectiveName)))
         wrong = [(key, f"must be one of {', '.join(known)}, is {word!r}") for key, word, known in words if word not in known]
         if wrong:
             raise InvalidInput(wrong)
