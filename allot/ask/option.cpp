@@ -1,6 +1,9 @@
 #include "allot/ask/option.hpp"
 
+#include <algorithm>
+
 #include "allot/base/numbers.hpp"
+#include "allot/base/words.hpp"
 
 namespace allot {
 namespace {
@@ -40,7 +43,36 @@ struct DefaultText {
   }
 };
 
+std::string put_if(bool is_right, const auto& option, double number, std::string wanted) {
+  if (is_right) option.set(number);
+  return is_right ? std::string() : std::move(wanted);
+}
+
 }  // namespace
+
+std::string put(const NumberValue& option, double number) {
+  return put_if(number >= option.least, option, number, "must be at least " + text_of(option.least));
+}
+
+std::string put(const SecondsValue& option, double seconds) {
+  const bool zero = option.may_be_zero;
+  return put_if(zero ? seconds >= 0 : seconds > 0, option, seconds,
+                zero ? "must not be negative" : "must be above 0");
+}
+
+std::string put(const PartValue& option, double part) {
+  const bool zero = option.may_be_zero;
+  return put_if((zero ? part >= 0 : part > 0) && part < 1, option, part,
+                zero ? "must be from 0 to below 1" : "must be between 0 and 1");
+}
+
+std::string put(const WordValue& option, std::string_view word) {
+  const auto found = std::find(option.words.begin(), option.words.end(), word);
+  if (found == option.words.end())
+    return "must be " + alternatives(std::vector<std::string>(option.words.begin(), option.words.end()));
+  option.set(static_cast<std::size_t>(found - option.words.begin()));
+  return {};
+}
 
 std::string default_of(const Option& option) {
   return option.absent.empty() ? std::visit(DefaultText{}, option.value) : option.absent;
@@ -54,11 +86,6 @@ Option whole_option(std::string name, std::optional<std::uint64_t>& target, std:
                     std::uint64_t most, std::string_view otherwise, std::string help) {
   return {std::move(name),
           WholeValue{target, least, most, [&target](std::uint64_t value) { target = value; }, otherwise},
-          std::move(help)};
-}
-
-Option number_option(std::string name, double& target, double least, std::string help) {
-  return {std::move(name), NumberValue{target, least, [&target](double value) { target = value; }},
           std::move(help)};
 }
 

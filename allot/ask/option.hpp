@@ -101,6 +101,12 @@ struct ProbabilitiesValue {
 using OptionValue = std::variant<FlagValue, WholeValue, NumberValue, RangeValue, SecondsValue, PartValue,
                                  WordValue, TextValue, TextsValue, AssignmentValue, ProbabilitiesValue>;
 
+/// Passes a value to the question if it is right. If not, says what it must be: "must be above 0".
+std::string put(const NumberValue& option, double number);
+std::string put(const SecondsValue& option, double seconds);
+std::string put(const PartValue& option, double part);
+std::string put(const WordValue& option, std::string_view word);
+
 // ---- options
 
 struct Option {
@@ -176,7 +182,6 @@ Option whole_option(std::string name, Target& target, std::uint64_t least, std::
 Option whole_option(std::string name, std::optional<std::uint64_t>& target, std::uint64_t least,
                     std::uint64_t most, std::string_view otherwise, std::string help);
 
-Option number_option(std::string name, double& target, double least, std::string help);
 Option range_option(std::string name, double& low, double& high, std::string help);
 
 Option seconds_option(std::string name, double& target, std::string help, bool may_be_zero = false);

@@ -185,8 +185,9 @@ void check_fields(std::span<const ResultField<Result>> fields) {
   for (const ResultField<Result>& field : fields) {
     SCOPED_TRACE(field.key);
     EXPECT_TRUE(keys.insert(field.key).second);
-    EXPECT_TRUE(field.kept != nullptr || field.json != nullptr);
-    EXPECT_TRUE(field.help.empty() || (field.kept != nullptr && field.help.ends_with('.')));
+    EXPECT_TRUE(field.kept != nullptr || field.word != nullptr || field.json != nullptr);
+    EXPECT_TRUE(field.help.empty() ||
+                ((field.kept != nullptr || field.word != nullptr) && field.help.ends_with('.')));
     EXPECT_TRUE(field.sentence.empty() || field.sentence.find("{}") != std::string_view::npos);
   }
 }
@@ -195,6 +196,9 @@ TEST(ResultFields, AreNamedOnceAndExplained) {
   check_fields(solution_fields());
   check_fields(simulation_fields());
   check_fields(analysis_fields());
+  check_fields(point_fields());
+  check_fields(change_fields());
+  check_fields(difference_fields());
 }
 
 }  // namespace

@@ -227,7 +227,7 @@ class Charts {
       for (auto* const numbers : {&series.y, &series.low, &series.high}) numbers->push_back(kNone);
       return;
     }
-    const MeanInterval mean = mean_interval(values);
+    const Estimate mean = mean_interval(values);
     const double half =
         values.size() > 1 ? mean.half_width.value_or(kNone) : results_[rows.front()]->rows[0][half_width];
     series.y.push_back(mean.mean);
@@ -296,7 +296,7 @@ Study make_study(const SweepPlan& plan) {
           const StudyRow row{point, seed, policy, "", entry.name};
           Digest digest;
           digest.add("policy").add(policy).add(content).add(seed).add(text);
-          digest.add(plan.completions).add(plan.replications).add(plan.random_start ? "random" : "listed");
+          digest.add(plan.completions).add(plan.replications).add(kStartWords[plan.random_start ? 0 : 1]);
           digest.add(plan.warmup ? std::to_string(*plan.warmup) : "auto");
           add(row, digest,
               [&plan, row, drawn = distribution](const Effort&, std::size_t, const StopLimits& stop) {

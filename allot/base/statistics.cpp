@@ -101,8 +101,8 @@ double student_quantile(double p, double degrees_of_freedom) {
   return z + (first + (second + third / nu) / nu) / nu;
 }
 
-MeanInterval mean_interval(std::span<const double> values) {
-  MeanInterval result;
+Estimate mean_interval(std::span<const double> values) {
+  Estimate result;
   if (values.empty()) return result;
   const double n = static_cast<double>(values.size());
   for (const double value : values) result.mean += value;

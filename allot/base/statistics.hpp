@@ -14,13 +14,14 @@ namespace allot {
 /// The p-quantile of Student's t distribution, 0 < p < 1, degrees of freedom >= 1. Accurate to 1e-9.
 double student_quantile(double p, double degrees_of_freedom);
 
-struct MeanInterval {
+struct Estimate {
   double mean = 0;
-  std::optional<double> half_width;  ///< of the 95% confidence interval; absent with fewer than 2 values
+  std::optional<double> half_width;  ///< of the 95% confidence interval; absent with too few data
 };
 
-/// Mean of independent values and the half-width of its 95% confidence interval, by Student's t.
-MeanInterval mean_interval(std::span<const double> values);
+/// Mean of independent values and the half-width of its 95% confidence interval, by Student's t; no
+/// half-width with fewer than 2 values.
+Estimate mean_interval(std::span<const double> values);
 
 /// MSER-5: how many of the first values of a series to leave out so that the mean of the rest is most
 /// certain. Averages over 5 values, and at most half of the series is left out: `settled` is false when that

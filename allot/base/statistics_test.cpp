@@ -44,7 +44,7 @@ TEST(StudentQuantile, AgreesWithClosedForms) {
 
 TEST(MeanInterval, AgreesWithAHandComputation) {
   const std::vector<double> values = {1, 2, 3, 4, 5};
-  const MeanInterval interval = mean_interval(values);
+  const Estimate interval = mean_interval(values);
   EXPECT_DOUBLE_EQ(interval.mean, 3);
   ASSERT_TRUE(interval.half_width.has_value());
   EXPECT_NEAR(*interval.half_width, 2.7764451052 * std::sqrt(2.5 / 5), 1e-8);
@@ -68,7 +68,7 @@ TEST(MeanInterval, HoldsTheMeanAsOftenAsItSays) {
       values.push_back(3 + std::sqrt(-2 * std::log(random.uniform())) *
                                std::cos(2 * std::numbers::pi * random.uniform()));
     }
-    const MeanInterval interval = mean_interval(values);
+    const Estimate interval = mean_interval(values);
     held += std::abs(interval.mean - 3) <= *interval.half_width ? 1 : 0;
   }
   EXPECT_NEAR(held, 950, 28);

@@ -113,7 +113,6 @@ class TaskFeed {
   TaskType kind(std::string_view name) const;
   ResourceId resource(std::string_view name) const;
   std::string kind_name(TaskType i) const;
-  std::string resource_name(ResourceId j) const { return resources_[index(j)].name; }
   std::size_t kinds() const;
   std::size_t resources() const noexcept { return resources_.size(); }
   Count servers(ResourceId j) const noexcept { return resources_[index(j)].servers; }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "allot/base/statistics.hpp"
 #include "allot/model/assignment.hpp"
 
 namespace allot {
@@ -38,6 +39,7 @@ class Json {
   Json(Array elements) : content_(std::move(elements)) {}
   /// A row for each task type.
   Json(const Assignment& assignment);
+  Json(const Estimate& value) : Json(object({{"mean", value.mean}, {"half_width", value.half_width}})) {}
   /// Rows with this many columns.
   static Json matrix(const std::vector<double>& values, std::size_t columns);
   static Json object(Object fields) {

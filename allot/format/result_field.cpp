@@ -4,7 +4,7 @@
 
 namespace allot {
 
-Json json_of(const Kept& value, std::size_t columns, bool may_be_empty) {
+Json json_of(const Kept& value, const System& system, bool is_matrix, bool may_be_empty) {
   return std::visit(
       [&](const auto* at) {
         using Value = std::remove_cvref_t<decltype(*at)>;
@@ -12,9 +12,12 @@ Json json_of(const Kept& value, std::size_t columns, bool may_be_empty) {
           if (may_be_empty && at->empty()) return Json();
         }
         if constexpr (std::is_same_v<Value, std::vector<double>>) {
-          if (columns > 0) return Json::matrix(*at, columns);
+          if (is_matrix) return Json::matrix(*at, system.resource_count());
         }
-        return Json(*at);
+        if constexpr (requires { name_of(system, **at); })
+          return *at ? Json(name_of(system, **at)) : Json();
+        else
+          return Json(*at);
       },
       value);
 }

@@ -16,7 +16,8 @@ constexpr std::array<ObjectiveInfo, 5> kObjectives = {{
      .summary = "max-min fairness: raise the task type with the fewest completions for its priority, then the next", .is_planned = true},
     {.objective = Objective::kProportional, .name = "proportional",
      .summary = "proportional fairness: maximise the sum of priority times log of completions", .is_planned = true},
-    {.objective = Objective::kEnergy, .name = "energy", .summary = "minimise power while keeping most of the value", .is_planned = true},
+    {.objective = Objective::kEnergy, .name = "energy", .summary = "minimise power while keeping most of the value", .is_planned = true,
+     .is_for_live_work = false},
 }};
 // clang-format on
 
@@ -29,12 +30,5 @@ const ObjectiveInfo& info(Objective objective) noexcept {
 }
 
 std::string_view to_string(Objective objective) noexcept { return info(objective).name; }
-
-std::optional<Objective> parse_objective_name(std::string_view name) noexcept {
-  for (const ObjectiveInfo& known : kObjectives) {
-    if (known.name == name) return known.objective;
-  }
-  return std::nullopt;
-}
 
 }  // namespace allot

@@ -1,7 +1,6 @@
 // What is optimised: one table, from which options, solvers and results take names and properties.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -24,6 +23,8 @@ struct ObjectiveInfo {
   bool needs_shares = false;
   /// Only for planned service.
   bool is_planned = false;
+  /// Whether live work can aim for it.
+  bool is_for_live_work = true;
   /// If the objective is linear in the completions: the weight of a completion. Else null.
   double (*weight)(const System&, TaskType) = nullptr;
 };
@@ -32,7 +33,6 @@ struct ObjectiveInfo {
 std::span<const ObjectiveInfo> objectives() noexcept;
 const ObjectiveInfo& info(Objective objective) noexcept;
 std::string_view to_string(Objective objective) noexcept;
-std::optional<Objective> parse_objective_name(std::string_view name) noexcept;
 
 /// Whether it maximises a sum of weights times completions.
 inline bool is_linear(Objective objective) noexcept { return info(objective).weight != nullptr; }

@@ -1,8 +1,10 @@
 // What a scenario file holds: a system, and for simulation how its work varies over time.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allot/model/system.hpp"
@@ -60,6 +62,9 @@ struct ScenarioParts {
   std::vector<Arrivals> arrivals;
   std::vector<MeasuredRate> measured;
 };
+
+/// How threads enter: in random order, or as listed.
+inline constexpr std::array<std::string_view, 2> kStartWords = {"random", "listed"};
 
 struct Scenario {
   std::string name;

@@ -122,15 +122,6 @@ double System::power(TaskType i, ResourceId j) const noexcept {
   return resource(j).power;
 }
 
-bool System::has_affinity() const noexcept {
-  for (const TaskType i : types()) {
-    for (const ResourceId j : resources_for(i)) {
-      if (rate(i, j) > rate(i, *home(i))) return false;
-    }
-  }
-  return true;
-}
-
 System System::with_counts(std::span<const Count> counts) const {
   if (counts.size() != tasks_.size()) throw InvalidModel("counts", "needs one per task type");
   std::vector<TaskClass> tasks = tasks_;

@@ -155,8 +155,6 @@ class System {
   /// of different rates can wait, or held needs that do not fill their capacity. The Performance of a state
   /// says whether it is one of these.
   bool approximate() const noexcept { return approximate_; }
-  /// Whether every type's home is its fastest resource (the paper's affinity rule, as stated in its prose).
-  bool has_affinity() const noexcept;
 
   /// Copies with one change. They throw like the constructor.
   System with_counts(std::span<const Count> counts) const;

@@ -138,15 +138,6 @@ TEST(System, HomeIsAsGivenElseTheFastestTheFirstOfEquals) {
   EXPECT_EQ(parts.build().home(task_type(0)), std::nullopt);
 }
 
-TEST(System, HasAffinityWhenEveryHomeIsAFastestResource) {
-  Parts parts;
-  EXPECT_TRUE(parts.build().has_affinity());
-  parts.tasks[0].home = resource_id(1);
-  EXPECT_FALSE(parts.build().has_affinity());
-  parts.rates[1] = 9;  // as fast as on the cpu
-  EXPECT_TRUE(parts.build().has_affinity());
-}
-
 TEST(System, KnowsWhereEachTypeCanRunAndHowMuchEachResourceCanHold) {
   const System system = Parts().build();
   EXPECT_THAT(system.resources_for(task_type(0)), ElementsAre(resource_id(0), resource_id(1)));

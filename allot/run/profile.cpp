@@ -304,7 +304,7 @@ class Profiler {
   }
 
   static void summarise(const Series& series, Timing& timing) {
-    const MeanInterval interval = mean_interval(series.seconds);
+    const Estimate interval = mean_interval(series.seconds);
     timing.mean_s = interval.mean;
     timing.half_s = interval.half_width.value_or(interval.mean);
     timing.spent_s = series.spent_s;

@@ -374,7 +374,7 @@ class Campaign {
     for (const Replication& replication : replications_) {
       if (replication.complete) values.push_back(detail::throughput_of(replication.window));
     }
-    const MeanInterval interval = mean_interval(values);
+    const Estimate interval = mean_interval(values);
     if (!interval.half_width || !(interval.mean > 0)) return std::nullopt;
     return *interval.half_width / interval.mean;
   }
@@ -425,7 +425,7 @@ std::optional<Difference> paired_difference(const SimulationResult& result, cons
   }
   if (throughputs.empty()) return std::nullopt;
   const auto estimate = [](std::span<const double> differences) -> Estimate {
-    const MeanInterval interval = mean_interval(differences);
+    const Estimate interval = mean_interval(differences);
     return {interval.mean, interval.half_width};
   };
   const auto excludes_0 = [](const Estimate& difference) {

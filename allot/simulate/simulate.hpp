@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/statistics.hpp"
 #include "allot/base/stop.hpp"
 #include "allot/model/scenario.hpp"
 #include "allot/policy/policy.hpp"
@@ -33,12 +34,6 @@ struct SimulateOptions {
   /// Called from worker threads, one at a time, with the share of the work done (0 to 1).
   std::function<void(double)> progress;
   TraceSink* trace = nullptr;  ///< events of the first replication, after the warm-up; not owned
-};
-
-/// A mean and the half-width of its 95% confidence interval (absent with too few data).
-struct Estimate {
-  double mean = 0;
-  std::optional<double> half_width;
 };
 
 /// The replication that a value belongs to.

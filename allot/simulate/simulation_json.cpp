@@ -10,16 +10,6 @@ using Run = SimulationResult;
 
 bool completes(const System&, const Run& run) { return run.throughput.mean > 0; }
 
-Json json(const Estimate& value) {
-  return Json::object({{"mean", value.mean}, {"half_width", value.half_width}});
-}
-
-Json json(const std::vector<Estimate>& values) {
-  Json::Array array;
-  for (const Estimate& value : values) array.push_back(json(value));
-  return array;
-}
-
 Json response_time(const System& system, const Run& run) {
   const auto known = [&](const auto& value) { return completes(system, run) ? Json(value) : Json(); };
   return Json::object({{"mean", known(run.response_time.mean)},
@@ -33,7 +23,7 @@ Json response_time_by_task(const System&, const Run& run) {
   Json::Array array;
   for (std::size_t i = 0; i < run.response_time_by_task.size(); ++i) {
     const bool any = run.throughput_by_task[i].mean > 0;
-    array.push_back(any ? json(run.response_time_by_task[i]) : Json());
+    array.push_back(any ? Json(run.response_time_by_task[i]) : Json());
   }
   return array;
 }
@@ -61,9 +51,9 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
     {.key = "precise", .help = "Whether the requested precision was reached; False if nothing was measured.",
      .kept = [](Run& r) -> Kept { return &r.precise; }},
     {.key = "population", .help = "Mean number of tasks in the system.", .kept = [](Run& r) -> Kept { return &r.population; }},
-    {.key = "throughput", .json = [](const System&, const Run& r) { return json(r.throughput); }},
-    {.key = "value", .json = [](const System&, const Run& r) { return json(r.value); }},
-    {.key = "rounds", .is_left_out = true, .json = [](const System&, const Run& r) { return r.rounds.empty() ? Json() : json(r.rounds); }},
+    {.key = "throughput", .kept = [](Run& r) -> Kept { return &r.throughput; }},
+    {.key = "value", .kept = [](Run& r) -> Kept { return &r.value; }},
+    {.key = "rounds", .kept = [](Run& r) -> Kept { return &r.rounds; }, .may_be_empty = true, .is_left_out = true},
     {.key = "response_time", .json = response_time},
     {.key = "p50", .help = "Median of the response time.", .kept = [](Run& r) -> Kept { return &r.p50; }, .is_inside = true,
      .has_value = completes},
@@ -71,8 +61,8 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
      .has_value = completes},
     {.key = "p99", .help = "99th percentile of the response time.", .kept = [](Run& r) -> Kept { return &r.p99; }, .is_inside = true,
      .has_value = completes},
-    {.key = "throughput_by_task", .json = [](const System&, const Run& r) { return json(r.throughput_by_task); }},
-    {.key = "throughput_by_resource", .json = [](const System&, const Run& r) { return json(r.throughput_by_resource); }},
+    {.key = "throughput_by_task", .kept = [](Run& r) -> Kept { return &r.throughput_by_task; }},
+    {.key = "throughput_by_resource", .kept = [](Run& r) -> Kept { return &r.throughput_by_resource; }},
     {.key = "response_time_by_task", .json = response_time_by_task},
     {.key = "utilization", .kept = [](Run& r) -> Kept { return &r.utilization; }},
     {.key = "capacity_use", .is_left_out = true, .json = capacity_use},
@@ -92,11 +82,23 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
     {.key = "completions_per_second", .help = "Completions simulated per second of running time.",
      .kept = [](Run& r) -> Kept { return &r.completions_per_second; }},
 });
+
+constexpr auto kDifferenceFields = std::to_array<ResultField<Difference>>({
+    {.key = "policy", .help = "The name of the policy.", .kept = [](Difference& d) -> Kept { return &d.policy; }},
+    {.key = "against", .help = "The policy that it is compared with.", .kept = [](Difference& d) -> Kept { return &d.against; }},
+    {.key = "throughput", .help = "Of the paired differences.", .kept = [](Difference& d) -> Kept { return &d.throughput; }},
+    {.key = "significant", .help = "Whether the interval of the throughput excludes 0.",
+     .kept = [](Difference& d) -> Kept { return &d.significant; }},
+    {.key = "value", .help = "Of the paired differences.", .kept = [](Difference& d) -> Kept { return &d.value; }},
+    {.key = "value_significant", .help = "Whether the interval of the value excludes 0.",
+     .kept = [](Difference& d) -> Kept { return &d.value_significant; }},
+});
 // clang-format on
 
 }  // namespace
 
 std::span<const ResultField<SimulationResult>> simulation_fields() noexcept { return kFields; }
+std::span<const ResultField<Difference>> difference_fields() noexcept { return kDifferenceFields; }
 
 std::string simulation_json(const System& system, const SimulationResult& result) {
   Json object = json_object(simulation_fields(), system, result);
@@ -106,23 +108,11 @@ std::string simulation_json(const System& system, const SimulationResult& result
 }
 
 std::string comparison_json(const System& system, const Comparison& comparison, const Solution* best) {
-  Json::Array policies;
-  for (const SimulationResult& result : comparison.policies)
-    policies.push_back(json_object(simulation_fields(), system, result));
-  Json::Array differences;
-  for (const Difference& difference : comparison.differences) {
-    differences.push_back(Json::object({{"policy", difference.policy},
-                                        {"against", difference.against},
-                                        {"throughput", json(difference.throughput)},
-                                        {"significant", difference.significant},
-                                        {"value", json(difference.value)},
-                                        {"value_significant", difference.value_significant}}));
-  }
   return Json::object(
              {{"tasks", Json::names(system.tasks())},
               {"resources", Json::names(system.resources())},
-              {"policies", std::move(policies)},
-              {"differences", std::move(differences)},
+              {"policies", json_array(simulation_fields(), system, comparison.policies)},
+              {"differences", json_array(difference_fields(), system, comparison.differences)},
               {"best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput)},
               {"best_assignment_value", best == nullptr ? Json() : Json(best->performance.value)},
               {"best_assignment_proven", best != nullptr && best->proven_optimal}})

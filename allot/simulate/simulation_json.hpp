@@ -11,6 +11,7 @@ namespace allot {
 
 /// In the order of the JSON.
 std::span<const ResultField<SimulationResult>> simulation_fields() noexcept;
+std::span<const ResultField<Difference>> difference_fields() noexcept;
 
 /// For one policy. Response times are null if nothing completed.
 std::string simulation_json(const System& system, const SimulationResult& result);

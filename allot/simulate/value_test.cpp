@@ -72,7 +72,7 @@ TEST(Value, IsWorthTimesThroughput) {
       if (system.population() == 0) continue;
       ASSERT_EQ(result.value_by_replication.size(), replications);
       if (replications > 1) {
-        const MeanInterval interval = mean_interval(result.value_by_replication);
+        const Estimate interval = mean_interval(result.value_by_replication);
         expect_equal(result.value, {interval.mean, interval.half_width});
       }
       compared += system.has_worths() ? 1 : 0;
@@ -232,7 +232,7 @@ TEST(Value, HasPairedDifferencesOfItsOwn) {
   std::vector<double> pairs;
   for (std::size_t r = 0; r < jsq.value_by_replication.size(); ++r)
     pairs.push_back(optimal.value_by_replication[r] - jsq.value_by_replication[r]);
-  const MeanInterval interval = mean_interval(pairs);
+  const Estimate interval = mean_interval(pairs);
   expect_equal(difference.value, {interval.mean, interval.half_width});
 }
 

@@ -36,6 +36,7 @@ struct DistributionInfo {
   std::string_view parameters;
   /// From the text after the colon (empty if there is none). Throws InvalidModel, which names the parameter.
   std::unique_ptr<const Distribution> (*make)(std::string_view parameters);
+  bool needs_file = false;
 };
 
 /// All built-in kinds, in the order of the source list in CMakeLists.txt.

@@ -1,10 +1,12 @@
 // Options of solvers. The defaults suit most users; an option for a single solver is a setting.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "allot/base/stop.hpp"
@@ -36,6 +38,7 @@ enum class ShareReading {
   kExact,  ///< every type completes exactly its share; resources may idle for that
   kFloor,  ///< every type gets at least its share of the largest common level, then X is maximal
 };
+inline constexpr std::array<std::string_view, 2> kShareWords = {"exact", "floor"};
 
 /// How far a long search has come.
 struct SolveProgress {

@@ -178,7 +178,6 @@ TEST(Rounding, KeepsWholeNumbersAsTheyAre) {
   const Assignment home = home_assignment(system);
   std::vector<double> relaxed(home.values().begin(), home.values().end());
   for (double& n : relaxed) n += n > 0 ? -1e-10 : 1e-11;
-  EXPECT_EQ(detail::count_roundings(system, relaxed), 1);
   StopPoll poll({});
   EXPECT_EQ(detail::best_rounding(system, relaxed, poll), home);
 }
@@ -193,7 +192,6 @@ TEST(Rounding, IsTheBestFloorOrCeilingWhereThoseAreFew) {
     RandomStream random(seed, 3);
     const std::vector<double> relaxed = relaxation.matrix(random_point(relaxation, random));
     double best = -1;
-    double roundings = 0;
     Assignment state;
     detail::StateVisitor visitor(system);
     visitor.visit_all([&] {
@@ -201,11 +199,9 @@ TEST(Rounding, IsTheBestFloorOrCeilingWhereThoseAreFew) {
       for (std::size_t v = 0; v < relaxed.size(); ++v) {
         if (std::abs(static_cast<double>(state.values()[v]) - relaxed[v]) >= 1) return true;
       }
-      ++roundings;
       best = std::max(best, visitor.value());
       return true;
     });
-    EXPECT_EQ(detail::count_roundings(system, relaxed), roundings);
     StopPoll poll({});
     const auto rounded = detail::best_rounding(system, relaxed, poll);
     ASSERT_TRUE(rounded.has_value());

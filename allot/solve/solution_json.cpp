@@ -26,12 +26,16 @@ Json limits(const Solution& solution) {
   return array;
 }
 
+bool is_plan(const System&, const ParetoPoint& point) { return !point.time_shares.empty(); }
+
 // clang-format off
 constexpr auto kFields = std::to_array<ResultField<Solution>>({
     {.key = "solver", .help = "The name of the solver.", .kept = [](Solution& s) -> Kept { return &s.solver; }},
-    {.key = "objective", .json = [](const System&, const Solution& s) { return Json(to_string(s.objective)); }},
-    {.key = "outcome", .json = [](const System&, const Solution& s) { return Json(to_string(s.outcome)); }},
-    {.key = "service", .json = [](const System&, const Solution& s) { return Json(s.is_planned ? "planned" : "even"); }},
+    {.key = "objective", .help = "The objective.", .word = [](const Solution& s) { return to_string(s.objective); }},
+    {.key = "outcome", .help = "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.",
+     .word = [](const Solution& s) { return to_string(s.outcome); }},
+    {.key = "service", .help = "'even' or 'planned'.",
+     .word = [](const Solution& s) -> std::string_view { return s.is_planned ? "planned" : "even"; }},
     {.key = "reason", .help = "An explanation of the outcome, if it needs one.", .kept = [](Solution& s) -> Kept { return &s.reason; }, .may_be_empty = true},
     {.key = "tasks", .json = [](const System& system, const Solution&) { return Json::names(system.tasks()); }},
     {.key = "resources", .json = [](const System& system, const Solution&) { return Json::names(system.resources()); }},
@@ -88,6 +92,37 @@ constexpr auto kFields = std::to_array<ResultField<Solution>>({
      .kept = [](Solution& s) -> Kept { return &s.binding; }, .may_be_empty = true, .is_left_out = true},
     {.key = "seconds", .help = "Seconds that the solver took.", .kept = [](Solution& s) -> Kept { return &s.seconds; }},
 });
+
+constexpr auto kPointFields = std::to_array<ResultField<ParetoPoint>>({
+    {.key = "throughput", .help = "Tasks per second.", .kept = [](ParetoPoint& p) -> Kept { return &p.throughput; }},
+    {.key = "value", .help = "Value per second.", .kept = [](ParetoPoint& p) -> Kept { return &p.value; }},
+    {.key = "priority_error", .help = "None without priorities.", .kept = [](ParetoPoint& p) -> Kept { return &p.priority_error; },
+     .has_value = [](const System& system, const ParetoPoint&) { return !system.shares().empty(); }},
+    {.key = "assignment", .help = "None for planned service.", .kept = [](ParetoPoint& p) -> Kept { return &p.assignment; },
+     .has_value = [](const System&, const ParetoPoint& p) { return p.time_shares.empty(); }},
+    {.key = "least_served", .help = "Planned service: the fewest completions relative to the priority.",
+     .kept = [](ParetoPoint& p) -> Kept { return &p.least_served; }, .is_left_out = true, .has_value = is_plan},
+    {.key = "time_shares", .help = "Planned service: units of each resource at work on each type.",
+     .kept = [](ParetoPoint& p) -> Kept { return &p.time_shares; }, .is_matrix = true, .is_left_out = true, .has_value = is_plan},
+    {.key = "rounds", .help = "Planned service: rounds per second of each group of threads.",
+     .kept = [](ParetoPoint& p) -> Kept { return &p.rounds; }, .is_left_out = true, .has_value = is_plan,
+     .json = [](const System&, const ParetoPoint& p) { return p.rounds.empty() ? Json() : Json(p.rounds); }},
+});
+
+constexpr auto kChangeFields = std::to_array<ResultField<Change>>({
+    {.key = "change", .help = "'server', 'capacity', 'thread' or 'rate'.", .word = [](const Change& c) { return to_string(c.what); }},
+    {.key = "resource", .help = "Of a server or a rate.", .kept = [](Change& c) -> Kept { return &c.resource; }},
+    {.key = "capacity", .help = "Of one more unit of it.", .kept = [](Change& c) -> Kept { return &c.capacity; }, .is_left_out = true,
+     .has_value = [](const System&, const Change& c) { return c.what == Change::What::kCapacity; }},
+    {.key = "task", .help = "Of a thread or a rate.", .kept = [](Change& c) -> Kept { return &c.task; }},
+    {.key = "throughput", .help = "Tasks per second after the change.", .kept = [](Change& c) -> Kept { return &c.throughput; }},
+    {.key = "value", .help = "Value per second after the change.", .kept = [](Change& c) -> Kept { return &c.value; }},
+    {.key = "gain", .help = "In value, relative to the base.", .kept = [](Change& c) -> Kept { return &c.gain; }},
+    {.key = "price", .help = "Planned service: what the first part of a unit of a capacity adds, per unit.",
+     .kept = [](Change& c) -> Kept { return &c.price; }, .is_left_out = true},
+    {.key = "approximate", .help = "Whether the changed state has no exact formula.",
+     .kept = [](Change& c) -> Kept { return &c.approximate; }},
+});
 // clang-format on
 
 Json explanation_array(const System& system, const std::vector<Placement>& placements) {
@@ -108,22 +143,11 @@ Json explanation_array(const System& system, const std::vector<Placement>& place
   return array;
 }
 
-Json point_object(const System& system, const ParetoFrontier& frontier, const ParetoPoint& point) {
-  Json object;
-  object.add("throughput", point.throughput);
-  object.add("value", point.value);
-  object.add("priority_error", frontier.has_priorities ? Json(point.priority_error) : Json());
-  object.add("assignment", frontier.is_planned ? Json() : Json(point.assignment));
-  if (!frontier.is_planned) return object;
-  object.add("least_served", point.least_served);
-  object.add("time_shares", Json::matrix(point.time_shares, system.resource_count()));
-  if (!point.rounds.empty()) object.add("rounds", point.rounds);
-  return object;
-}
-
 }  // namespace
 
 std::span<const ResultField<Solution>> solution_fields() noexcept { return kFields; }
+std::span<const ResultField<ParetoPoint>> point_fields() noexcept { return kPointFields; }
+std::span<const ResultField<Change>> change_fields() noexcept { return kChangeFields; }
 
 std::string solution_json(const System& system, const Solution& solution,
                           const std::vector<Placement>* explanation) {
@@ -133,8 +157,6 @@ std::string solution_json(const System& system, const Solution& solution,
 }
 
 std::string pareto_json(const System& system, const ParetoFrontier& frontier, const Solution* weighted) {
-  Json::Array points;
-  for (const ParetoPoint& point : frontier.points) points.push_back(point_object(system, frontier, point));
   Json object;
   object.add("outcome", to_string(frontier.outcome));
   if (frontier.is_planned) object.add("service", "planned");
@@ -142,33 +164,21 @@ std::string pareto_json(const System& system, const ParetoFrontier& frontier, co
   object.add("approximate", frontier.approximate);
   object.add("tasks", Json::names(system.tasks()));
   object.add("resources", Json::names(system.resources()));
-  object.add("points", std::move(points));
-  object.add("advised", frontier.points.empty() ? Json() : point_object(system, frontier, frontier.advised));
+  object.add("points", json_array(point_fields(), system, frontier.points));
+  object.add("advised",
+             frontier.points.empty() ? Json() : json_object(point_fields(), system, frontier.advised));
   object.add("weighted", weighted == nullptr ? Json() : json_object(solution_fields(), system, *weighted));
   return object.text();
 }
 
 std::string what_if_json(const System& system, const WhatIf& what_if) {
-  Json::Array changes;
-  for (const Change& change : what_if.changes) {
-    Json& entry = changes.emplace_back();
-    entry.add("change", to_string(change.what));
-    entry.add("resource", change.resource ? Json(system.resource(*change.resource).name) : Json());
-    if (change.what == Change::What::kCapacity) entry.add("capacity", system.capacity_name(*change.capacity));
-    entry.add("task", change.task ? Json(system.task(*change.task).name) : Json());
-    entry.add("throughput", change.throughput);
-    entry.add("value", change.value);
-    entry.add("gain", change.gain);
-    if (change.price) entry.add("price", *change.price);
-    entry.add("approximate", change.approximate);
-  }
   Json object;
   object.add("outcome", to_string(what_if.outcome));
   object.add("base", what_if.base.performance.throughput);
   object.add("value", what_if.base.performance.value);
   object.add("assignment", what_if.base.is_planned ? Json() : Json(what_if.base.assignment));
   if (what_if.base.plan.headroom) object.add("headroom", *what_if.base.plan.headroom);
-  object.add("changes", std::move(changes));
+  object.add("changes", json_array(change_fields(), system, what_if.changes));
   return object.text();
 }
 

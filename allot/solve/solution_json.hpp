@@ -16,6 +16,8 @@ namespace allot {
 
 /// In the order of the JSON.
 std::span<const ResultField<Solution>> solution_fields() noexcept;
+std::span<const ResultField<ParetoPoint>> point_fields() noexcept;
+std::span<const ResultField<Change>> change_fields() noexcept;
 
 /// The answer of a solver. With `explanation` (may be null), what moving one task of each placement would
 /// change.

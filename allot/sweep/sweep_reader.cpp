@@ -23,7 +23,6 @@ namespace {
 constexpr std::array<std::string_view, 13> kKeys = {
     "title", "scenario", "generate",    "vary",   "policies",     "solvers", "distributions",
     "seed",  "seeds",    "completions", "warmup", "replications", "start"};
-constexpr std::array<std::string_view, 2> kStarts = {"random", "listed"};
 
 constexpr Count kMostCompletions = 1'000'000'000'000;
 constexpr Count kMostReplications = 100'000;
@@ -146,7 +145,7 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
       static_cast<std::uint64_t>(root.whole("completions", 1, kMostCompletions).value_or(100'000));
   plan.replications =
       static_cast<std::uint32_t>(root.whole("replications", 1, kMostReplications).value_or(10));
-  plan.random_start = root.word("start", kStarts).value_or(0) == 0;
+  plan.random_start = root.word("start", kStartWords).value_or(0) == 0;
   const Node* const warmup = root.find("warmup");
   const auto* word = warmup ? warmup->get<std::string>() : nullptr;
   if (warmup && !(word && *word == "auto")) {
@@ -160,8 +159,10 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
   }
   if (!root.find("policies") && !root.find("solvers"))
     problems.add(document.root(), "needs 'policies' to simulate, 'solvers' to run, or both");
-  if (std::find(plan.policies.begin(), plan.policies.end(), "fixed") != plan.policies.end())
-    problems.add(*root.find("policies"), "'fixed' needs an assignment, and a sweep has none");
+  for (const std::string& name : plan.policies) {
+    if (find_policy(name)->needs_assignment)
+      problems.add(*root.find("policies"), quote::name(name) + " needs an assignment, and a sweep has none");
+  }
 
   const std::optional<detail::Base> base = detail::read_base(root, folder, problems, elsewhere);
   std::vector<detail::Vary> varied;

@@ -15,34 +15,18 @@
 namespace allot::app {
 namespace {
 
-/// Seconds of `90`, `10m`, `1.5h` or `500ms`: a time above 0, or 0 if that is allowed.
-double parse_seconds(const std::string& option, const std::string& text, bool may_be_zero) {
+/// Seconds of `90`, `10m`, `1.5h`, `500ms`, `0` or `-1`.
+double parse_seconds(const std::string& option, const std::string& text) {
   if (const auto seconds = parse_duration(text)) return *seconds;
   double value = -1;
   const char* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc{} && value == 0 && (at == end || parse_duration("1" + std::string(at, end)))) {
-    if (may_be_zero) return 0;
-    throw OptionError(option, "must be above 0, is " + in_quotes(text));
-  }
-  if (error == std::errc{} && at == end && value < 0) {
-    throw OptionError(option,
-                      (may_be_zero ? "must not be negative, is " : "must be above 0, is ") + in_quotes(text));
-  }
+  if (error == std::errc{} && value == 0 && (at == end || parse_duration("1" + std::string(at, end))))
+    return 0;
+  if (error == std::errc{} && at == end && value < 0) return value;
   throw OptionError(
       option,
       "needs a time, in seconds or such as '500ms', '90s', '10m', '1.5h' or '1d', not " + in_quotes(text));
-}
-
-/// A part of `0.05` or `5%`, between 0 and 1; 0 only if that is allowed.
-double parse_part(const std::string& option, const std::string& text, bool may_be_zero) {
-  const bool is_percent = text.ends_with('%');
-  const double value =
-      parse_number(option, is_percent ? text.substr(0, text.size() - 1) : text) / (is_percent ? 100 : 1);
-  if ((value > 0 || (may_be_zero && value == 0)) && value < 1) return value;
-  throw OptionError(
-      option, "must be between 0 and 1, or 0% and 100%, is " + in_quotes(text) +
-                  (value >= 1 && value < 100 && !is_percent ? "; for percent write '" + text + "%'" : ""));
 }
 
 constexpr std::string_view kOtherSeparators = " ;|/+";
@@ -79,17 +63,16 @@ struct Setter {
   const std::vector<std::string>& words;
   const std::string& text = words.front();
 
+  void check(const std::string& problem, const std::string& advice = {}) const {
+    if (!problem.empty()) throw OptionError(option, problem + ", is " + in_quotes(text) + advice);
+  }
+
   void operator()(const FlagValue& value) const { value.set(value.off.empty()); }
   void operator()(const WholeValue& value) const {
     if (value.otherwise.empty() || text != value.otherwise)
       value.set(parse_whole(option, text, value.least, value.most));
   }
-  void operator()(const NumberValue& value) const {
-    const double number = parse_number(option, text);
-    if (number < value.least)
-      throw OptionError(option, fmt::format("must be at least {}, is {}", value.least, in_quotes(text)));
-    value.set(number);
-  }
+  void operator()(const NumberValue& value) const { check(put(value, parse_number(option, text))); }
   void operator()(const RangeValue& value) const {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos) {
@@ -97,18 +80,14 @@ struct Setter {
     }
     value.set(parse_number(option, text.substr(0, comma)), parse_number(option, text.substr(comma + 1)));
   }
-  void operator()(const SecondsValue& value) const {
-    value.set(parse_seconds(option, text, value.may_be_zero));
+  void operator()(const SecondsValue& value) const { check(put(value, parse_seconds(option, text))); }
+  void operator()(const PartValue& value) const {
+    const bool is_percent = text.ends_with('%');
+    const double number = parse_number(option, is_percent ? text.substr(0, text.size() - 1) : text);
+    check(put(value, is_percent ? number / 100 : number),
+          number >= 1 && number < 100 && !is_percent ? "; for percent write '" + text + "%'" : "");
   }
-  void operator()(const PartValue& value) const { value.set(parse_part(option, text, value.may_be_zero)); }
-  void operator()(const WordValue& value) const {
-    const auto found = std::find(value.words.begin(), value.words.end(), text);
-    if (found == value.words.end()) {
-      const std::vector<std::string> known(value.words.begin(), value.words.end());
-      throw OptionError(option, "must be " + alternatives(known) + ", is " + in_quotes(text));
-    }
-    value.set(static_cast<std::size_t>(found - value.words.begin()));
-  }
+  void operator()(const WordValue& value) const { check(put(value, text)); }
   void operator()(const TextValue& value) const { value.set(text); }
   void operator()(const TextsValue& value) const {
     value.set(value.has_commas ? parse_list(option, text) : words);

@@ -116,7 +116,7 @@ allot::Scenario measure_rates(const Machine& machine, const std::vector<Workload
       const std::string pair = machine.types[i] + " on " + machine.stations[j].resource.name;
       if (loaded.empty())
         throw std::runtime_error("no placement had " + pair + ": measure more of them, or for longer");
-      const allot::MeanInterval seconds = allot::mean_interval(loaded);
+      const allot::Estimate seconds = allot::mean_interval(loaded);
       const double half = std::min(seconds.half_width.value_or(seconds.mean), 0.99 * seconds.mean);
       const double low = 1 / (seconds.mean + half);
       const double high = 1 / (seconds.mean - half);

@@ -1,12 +1,10 @@
 // The state of the page in its address, after the #, so that a link shares it and no server ever sees it.
 
+import {objectiveNames, type Objective} from './fields';
+
 /** What to aim for with even sharing. */
 export const views = ['throughput', 'priority', 'weighted'] as const;
 export type View = (typeof views)[number];
-
-/** What to aim for with planned service, in the words of the command. */
-export const objectives = ['throughput', 'priority', 'max-min', 'proportional', 'energy'] as const;
-export type Objective = (typeof objectives)[number];
 
 export interface Aim {
   service: 'even' | 'planned';
@@ -121,7 +119,7 @@ export function readAddress(hash: string): Link | null {
       aim: {
         service: known(['even', 'planned'] as const, 'service', usualAim.service),
         view: known(views, 'view', usualAim.view),
-        objective: known(objectives, 'objective', usualAim.objective),
+        objective: known(objectiveNames, 'objective', usualAim.objective),
         keep: said('keep'),
       },
       point: said('point') === '' ? null : said('point').split('_').map((row) => row.split('.').map(Number)),

@@ -1,5 +1,6 @@
 // What to aim for: how the machine is shared, and for what.
-import {objectives, views, type Aim, type Objective, type View} from './address';
+import {views, type Aim, type View} from './address';
+import {objectiveNames, objectives, type Objective} from './fields';
 
 interface AimsProps {
   aim: Aim;
@@ -27,13 +28,13 @@ const kViews: Record<View, Words> = {
   weighted: {label: 'Weighted', summary: 'Exactly the shares that you ask for: resources divide their time unevenly.'},
 };
 
-const kObjectives: Record<Objective, Words> = {
-  throughput: {label: 'Throughput', summary: 'The most value per second: tasks per second where every completion is worth 1.'},
-  priority: {label: 'Shares', summary: 'The most completions in exactly the shares that you ask for.'},
-  'max-min': {label: 'Max-min', summary: 'The most for the type that completes least relative to its share, then for the next, and so on.'},
-  proportional: {label: 'Proportional', summary: 'Proportional fairness: the largest sum of share times the logarithm of completions.'},
-  energy: {label: 'Energy', summary: 'The least power that keeps most of the value.'},
-};
+const capital = (text: string) => text[0]!.toUpperCase() + text.slice(1);
+
+const wordsOf = (objective: Objective): Words => ({
+  label: objective === 'priority' ? 'Shares' : capital(objective),
+  summary: capital(objectives[objective].summary) + '.',
+});
+const kObjectives = Object.fromEntries(objectiveNames.map((name) => [name, wordsOf(name)])) as Record<Objective, Words>;
 
 function Choices<Word extends string>({name, legend, words, all, chosen, isOff, onChoose}: {
   name: string;
@@ -69,8 +70,8 @@ export function Aims({aim, service, whyPlanned, priorities, onAim}: AimsProps) {
         />
         {isPlanned ? (
           <Choices
-            name="objective" legend="What to aim for" words={kObjectives} all={objectives} chosen={aim.objective}
-            isOff={(word) => word === 'priority' && !priorities} onChoose={(objective) => onAim({objective})}
+            name="objective" legend="What to aim for" words={kObjectives} all={objectiveNames} chosen={aim.objective}
+            isOff={(word) => objectives[word].needsShares && !priorities} onChoose={(objective) => onAim({objective})}
           />
         ) : (
           <Choices
@@ -88,7 +89,7 @@ export function Aims({aim, service, whyPlanned, priorities, onAim}: AimsProps) {
       </div>
       <p class="quiet" id="aim">
         {kServices[service].summary} {words.summary}
-        {whyPlanned !== null && ` (${whyPlanned[0]!.toUpperCase()}${whyPlanned.slice(1)}.)`}
+        {whyPlanned !== null && ` (${capital(whyPlanned)}.)`}
         {!priorities && ' Tick “shares” in the scenario to aim for shares of the completions.'}
       </p>
     </div>

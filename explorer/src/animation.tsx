@@ -3,7 +3,7 @@ import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hook
 import {isRefusal, type Question, type Solution} from './answers';
 import {number, percent, plural} from './format';
 import type {Library} from './library';
-import {needsPriorities, useListing} from './listing';
+import {useListing} from './listing';
 import {Chip} from './parts';
 import {Playback} from './playback';
 import {QueueDrawing} from './queues';
@@ -212,7 +212,7 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
                       }}
                     >
                       {listing.policies
-                        .filter(({name}) => hasPriorities || !needsPriorities(name))
+                        .filter(({needs_shares}) => hasPriorities || !needs_shares)
                         .map(({name}) => <option key={name} value={name}>{name}</option>)}
                     </select>
                   </label>

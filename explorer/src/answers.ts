@@ -1,6 +1,6 @@
 // What the library answers: the JSON of the command (docs/reference/command.md).
 
-import type {Objective} from './address';
+import type {Objective} from './fields';
 
 export interface Diagnostic {
   place: string;
@@ -145,6 +145,9 @@ export interface Named {
   name: string;
   summary: string;
   parameters?: string;
+  needs_shares?: true;
+  needs_assignment?: true;
+  needs_file?: true;
 }
 
 export interface Listing {
@@ -152,7 +155,7 @@ export interface Listing {
   distributions: Named[];
 }
 
-export interface ReadAnswer {
+interface ReadAnswer {
   json: string;
   toml: string;
   static: boolean;

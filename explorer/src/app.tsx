@@ -1,6 +1,7 @@
 // The page: its state, and how its parts hang together.
 import notices from 'notices';
 import {useCallback, useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {objectives} from './fields';
 import {usualAim, usualSettings, writeAddress, type Aim, type Settings} from './address';
 import {Animation} from './animation';
 import {Editor} from './editor';
@@ -57,7 +58,7 @@ export function App({library, benches}: AppProps) {
   const text = useMemo(() => textOf(draft), [draft]);
   const aim = useMemo((): Aim => {
     if (hasPriorities(draft)) return wanted;
-    return {...wanted, view: 'throughput', objective: wanted.objective === 'priority' ? 'throughput' : wanted.objective};
+    return {...wanted, view: 'throughput', objective: objectives[wanted.objective].needsShares ? usualAim.objective : wanted.objective};
   }, [draft, wanted]);
   const setAim = useCallback((change: Partial<Aim>) => setWanted((old) => ({...old, ...change})), []);
 

@@ -10,7 +10,7 @@ import {Headline} from './headline';
 import type {Library} from './library';
 import {canRun, Matrix, noRate, type Cell} from './matrix';
 import {hasPriorities, valueUnit, type Draft, type ValueUnit} from './scenario';
-import {flowsOf, solverOf, type FirstAnswer} from './study';
+import {flowsOf, labelOf, solverOf, type FirstAnswer} from './study';
 import {SaveSolution} from './summary';
 import type {Benches} from './workbench';
 
@@ -101,11 +101,11 @@ export function EvenResults({library, benches, draft, answer, isCurrent, view, c
   const worths = unit === 'value/s';
   const jsq = useJsq(benches.glance, answer, worths);
   if (solution === null) return null;
-  const nameOfShown = chosen !== null ? 'The point chosen' : isBeaten ? 'The best found' : solution.solver === 'mis' ? 'MIS' : 'Weighted';
+  const nameOfShown = chosen !== null ? 'The point chosen' : isBeaten ? 'The best found' : labelOf[solution.solver] ?? solution.solver;
   const rows = [
-    ...(answer.map !== null ? [rowOf('map', 'MAP', answer.map.value)] : []),
-    ...(elsewhere !== null || solution.solver !== 'map' ? [rowOf('shown', nameOfShown, solution.value)] : []),
-    ...(answer.bestFit !== null ? [rowOf('best-fit', 'Best Fit', answer.bestFit.value)] : []),
+    ...(answer.map !== null ? [rowOf('map', labelOf.map!, answer.map.value)] : []),
+    ...(elsewhere !== null || solution.solver !== solverOf.throughput ? [rowOf('shown', nameOfShown, solution.value)] : []),
+    ...(answer.bestFit !== null ? [rowOf('best-fit', labelOf['best-fit']!, answer.bestFit.value)] : []),
     jsq,
   ];
 
@@ -127,7 +127,7 @@ export function EvenResults({library, benches, draft, answer, isCurrent, view, c
         data-bound={certificate?.upper_bound ?? ''}
         data-done={certificate !== undefined}
       >
-        {chosen !== null ? 'The point chosen on the trade-off. ' : isBeaten ? 'Better than MAP: ' : view === 'weighted' ? '' : `${solverOf[view].toUpperCase()}: `}
+        {chosen !== null ? 'The point chosen on the trade-off. ' : isBeaten ? 'Better than MAP: ' : view === 'weighted' ? '' : `${labelOf[solverOf[view]]}: `}
         {view === 'weighted' ? weightedWords(solution) : verdict(solution, certificate, unit)}
       </p>
       <SaveSolution solution={solution} flows={flows} name={draft.name} />

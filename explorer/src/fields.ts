@@ -121,3 +121,14 @@ export const groupFields: FieldInfo[] = [
   {"key": "worth", "kind": "number", "unit": "", "help": "value of one round through the sequence", "default": 1.0, "words": [], "least": 0},
   {"key": "max_response", "kind": "number", "unit": "s", "help": "maximum mean time of one round", "default": null, "words": [], "least": 0},
 ];
+
+/** What planned service can aim for. */
+export const objectives = {
+  'throughput': {summary: "maximise value per second", needsShares: false},
+  'priority': {summary: "match the shares that the priorities ask for", needsShares: true},
+  'max-min': {summary: "max-min fairness: raise the task type with the fewest completions for its priority, then the next", needsShares: false},
+  'proportional': {summary: "proportional fairness: maximise the sum of priority times log of completions", needsShares: false},
+  'energy': {summary: "minimise power while keeping most of the value", needsShares: false},
+} as const;
+export type Objective = keyof typeof objectives;
+export const objectiveNames = Object.keys(objectives) as Objective[];

@@ -3,15 +3,10 @@ import {useMemo} from 'preact/hooks';
 import {isRefusal, type Listing, type Named} from './answers';
 import type {Library} from './library';
 
-/** Those that need an assignment or a file. */
-const kElsewhere = ['fixed', 'trace'];
-
-export const needsPriorities = (policy: string): boolean => policy === 'mis' || policy === 'weighted';
-
 export const useListing = (library: Library): Listing =>
   useMemo(() => {
     const answer = library.ask({command: 'list'});
     if (isRefusal(answer)) return {policies: [], distributions: []};
-    const here = (names: Named[]) => names.filter(({name}) => !kElsewhere.includes(name));
+    const here = (names: Named[]) => names.filter(({needs_assignment, needs_file}) => !needs_assignment && !needs_file);
     return {policies: here(answer.policies), distributions: here(answer.distributions)};
   }, [library]);

@@ -59,7 +59,7 @@ export function presetDraft(library: Library, id: string, seed: number): Draft {
 }
 
 /** What a link opens. */
-export interface Opening extends Pick<Link, 'aim' | 'settings' | 'asSeconds' | 'other'> {
+interface Opening extends Pick<Link, 'aim' | 'settings' | 'asSeconds' | 'other'> {
   draft: Draft;
   choice: Choice | null;
 }

@@ -12,7 +12,7 @@ import {
 import {cellsOf, isTable, withBlock} from './sheet';
 import {rateOf, shownRate} from './units';
 
-export interface RatesProps {
+interface RatesProps {
   draft: Draft;
   marks: Map<string, string[]>;
   asSeconds: boolean;

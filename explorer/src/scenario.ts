@@ -74,7 +74,7 @@ function entryOf(fields: FieldInfo[], file: Entry, resources: string[] = [], cap
   return Object.fromEntries(fields.map((info) => [info.key, valueOf(info)]));
 }
 
-export const newResource = (name: string): DraftResource => entryOf(resourceFields, {name}) as unknown as DraftResource;
+const newResource = (name: string): DraftResource => entryOf(resourceFields, {name}) as unknown as DraftResource;
 
 const taskOf = (file: Entry, resources: string[], capacities: string[], arrivals: Field): DraftTask =>
   ({...entryOf(taskFields, file, resources, capacities), arrivals}) as unknown as DraftTask;
@@ -107,7 +107,7 @@ const withoutAbsent = (entries: Entry): Entry =>
     Object.entries(entries).filter(([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)),
   );
 
-export function fileOf(draft: Draft): ScenarioFile {
+function fileOf(draft: Draft): ScenarioFile {
   const byResource = (values: Field[]): Entry =>
     Object.fromEntries(draft.resources.flatMap((resource, j) => (values[j] === undefined ? [] : [[resource.name, values[j]]])));
   const names = capacityNames(draft);

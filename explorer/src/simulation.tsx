@@ -6,7 +6,7 @@ import {isRefusal, linesOf, type Comparison} from './answers';
 import {Chart, namesAxis, numbersAxis} from './chart';
 import {duration, interval, number, percent, perSecond, plural} from './format';
 import type {Library} from './library';
-import {needsPriorities, useListing} from './listing';
+import {useListing} from './listing';
 import {Act, Fit} from './parts';
 import {hasPriorities, type Draft} from './scenario';
 import {SaveComparison} from './summary';
@@ -35,7 +35,7 @@ export function SimulationPanel({library, bench, draft, settings, onSettings, te
   const [result, setResult] = useState<{comparison: Comparison; text: string} | null>(null);
   const [message, setMessage] = useState('');
   const priorities = hasPriorities(draft);
-  const usable = (name: string) => priorities || !needsPriorities(name);
+  const usable = (name: string) => priorities || !listing.policies.find((policy) => policy.name === name)?.needs_shares;
   const obstacle =
     text === null
       ? 'Something in the scenario is wrong. Correct it first.'

@@ -25,6 +25,9 @@ export interface FirstAnswer {
 
 export const solverOf: Record<View, string> = {throughput: 'map', priority: 'mis', weighted: 'weighted'};
 
+/** Of the solvers whose answers are shown. */
+export const labelOf: Record<string, string> = {map: 'MAP', mis: 'MIS', weighted: 'Weighted', 'best-fit': 'Best Fit'};
+
 /** Seconds after which a worker answers with the best it has. Tests that compare with the command set another, before the page. */
 export const studySeconds = (globalThis as {allotStudySeconds?: number}).allotStudySeconds ?? 10;
 
@@ -32,7 +35,7 @@ export const studySeconds = (globalThis as {allotStudySeconds?: number}).allotSt
 const kMostSeconds = 1;
 
 /** The options of `solve` for planned service. */
-export const planOptions = ({objective, keep}: Aim): Record<string, unknown> => ({
+const planOptions = ({objective, keep}: Aim): Record<string, unknown> => ({
   service: 'planned',
   objective,
   ...(objective === 'energy' ? {keep: partOf(keep)} : {}),
@@ -59,7 +62,7 @@ export function firstAnswer(library: Library, text: string, aim: Aim): FirstAnsw
   }
   const isMap = service === 'even' && aim.view === 'throughput';
   if (whyPlanned === null) {
-    const map = solve({solver: 'map', objective: 'throughput', explain: isMap});
+    const map = solve({solver: solverOf.throughput, objective: 'throughput', explain: isMap});
     const bestFit = solve({solver: 'best-fit', objective: 'throughput'});
     if (!Array.isArray(map)) first.map = map;
     if (!Array.isArray(bestFit)) first.bestFit = bestFit;

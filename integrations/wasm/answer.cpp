@@ -91,6 +91,9 @@ class Said {
     return values;
   }
 
+  void check(const Node& node, const std::string& problem) const {
+    if (!problem.empty()) refuse(document_.place(node), problem + ", not " + document_.describe(node));
+  }
   [[noreturn]] void wrong(const Node& node, const std::string& right) const {
     refuse(document_.place(node), "must be " + right + ", not " + document_.describe(node));
   }
@@ -140,7 +143,6 @@ Assignment assignment_of(const Said& said, const Node* node, const System& syste
 struct Setter {
   const Said& said;
   const Node& node;
-  const std::string& option;
   const Scenario* scenario;
 
   void operator()(const FlagValue& value) const { value.set(said.flag(node)); }
@@ -149,35 +151,15 @@ struct Setter {
     if (word != nullptr && !value.otherwise.empty() && *word == value.otherwise) return;
     value.set(said.whole(node, value.least, value.most));
   }
-  void operator()(const NumberValue& value) const {
-    const double number = said.number(node);
-    if (!(number >= value.least)) said.wrong(node, "a number of at least " + std::to_string(value.least));
-    value.set(number);
-  }
+  void operator()(const NumberValue& value) const { said.check(node, put(value, said.number(node))); }
   void operator()(const RangeValue& value) const {
     const Node::Array& ends = said.array(node, "two numbers");
     if (ends.size() != 2) said.wrong(node, "two numbers");
     value.set(said.number(ends[0]), said.number(ends[1]));
   }
-  void operator()(const SecondsValue& value) const {
-    const double seconds = said.number(node);
-    if (!(value.may_be_zero ? seconds >= 0 : seconds > 0)) said.wrong(node, "a time above 0");
-    value.set(seconds);
-  }
-  void operator()(const PartValue& value) const {
-    const double part = said.number(node);
-    if (!((value.may_be_zero ? part >= 0 : part > 0) && part < 1)) said.wrong(node, "between 0 and 1");
-    value.set(part);
-  }
-  void operator()(const WordValue& value) const {
-    const std::string word = said.text(node);
-    std::string known;
-    for (std::size_t at = 0; at < value.words.size(); ++at) {
-      if (value.words[at] == word) return value.set(at);
-      known += (known.empty() ? "'" : " or '") + std::string(value.words[at]) + "'";
-    }
-    refuse(option, "must be " + known + ", not '" + word + "'");
-  }
+  void operator()(const SecondsValue& value) const { said.check(node, put(value, said.number(node))); }
+  void operator()(const PartValue& value) const { said.check(node, put(value, said.number(node))); }
+  void operator()(const WordValue& value) const { said.check(node, put(value, said.text(node))); }
   void operator()(const TextValue& value) const { value.set(said.text(node)); }
   void operator()(const TextsValue& value) const { value.set(said.texts(node)); }
   void operator()(const AssignmentValue& value) const {
@@ -191,7 +173,7 @@ struct Setter {
 void set_options(Question& question, const Said& said) {
   for (const Option& option : question.options()) {
     if (const Node* const node = said.find(option.name); node != nullptr && option.is_for_page)
-      std::visit(Setter{said, *node, option.name, question.scenario.get()}, option.value);
+      std::visit(Setter{said, *node, question.scenario.get()}, option.value);
     else if (node == nullptr && option.is_required)
       refuse(option.name, "is missing");
   }

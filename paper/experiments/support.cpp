@@ -156,7 +156,7 @@ Summary summary(std::span<const double> values) {
   Summary result;
   result.count = values.size();
   if (values.empty()) return result;
-  const MeanInterval interval = mean_interval(values);
+  const Estimate interval = mean_interval(values);
   result.mean = interval.mean;
   result.half_width = interval.half_width.value_or(0);
   result.low = result.mean - result.half_width;

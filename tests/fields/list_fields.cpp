@@ -8,6 +8,7 @@
 #include "allot/ask/question.hpp"
 #include "allot/jobs/fields.hpp"
 #include "allot/model/fields.hpp"
+#include "allot/model/objective.hpp"
 #include "allot/simulate/simulation_json.hpp"
 #include "allot/solve/solution_json.hpp"
 
@@ -148,6 +149,16 @@ Json questions() {
   return out;
 }
 
+Json objectives() {
+  Json out = Json::array();
+  for (const allot::ObjectiveInfo& info : allot::objectives())
+    out.push_back({{"name", info.name},
+                   {"summary", info.summary},
+                   {"needs_shares", info.needs_shares},
+                   {"live", info.is_for_live_work}});
+  return out;
+}
+
 /// Of a value of a result.
 struct ResultKind {
   const char* operator()(const bool*) const { return "flag"; }
@@ -161,6 +172,9 @@ struct ResultKind {
   const char* operator()(const std::vector<double>*) const { return "numbers"; }
   const char* operator()(const std::vector<std::optional<double>>*) const { return "numbers"; }
   const char* operator()(const std::vector<std::string>*) const { return "texts"; }
+  const char* operator()(const allot::Estimate*) const { return "estimate"; }
+  const char* operator()(const std::vector<allot::Estimate>*) const { return "estimates"; }
+  const char* operator()(const auto*) const { return "name"; }
 };
 
 template <typename Result>
@@ -170,7 +184,8 @@ Json attributes(std::span<const allot::ResultField<Result>> fields) {
   for (const auto& field : fields) {
     if (field.help.empty()) continue;
     out.push_back({{"key", field.key},
-                   {"kind", std::visit(ResultKind{}, kept(field, usual))},
+                   {"kind", field.word ? "text" : std::visit(ResultKind{}, kept(field, usual))},
+                   {"help", field.help},
                    {"may_lack", field.may_be_empty || field.has_value != nullptr}});
   }
   return out;
@@ -195,10 +210,15 @@ int main() {
         {"tasks", rows(allot::job_task_fields())},
         {"capacities", rows(allot::job_capacity_fields())}}},
       {"questions", questions()},
+      {"objectives", objectives()},
       {"results",
        {{"Solution", attributes(allot::solution_fields())},
         {"Simulation", attributes(allot::simulation_fields())},
         {"Analysis", attributes(allot::analysis_fields())}}},
+      {"records",
+       {{"Change", attributes(allot::change_fields())},
+        {"ParetoPoint", attributes(allot::point_fields())},
+        {"Difference", attributes(allot::difference_fields())}}},
   };
   std::cout << all.dump(1) << '\n';
 }

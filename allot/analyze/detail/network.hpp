@@ -65,7 +65,6 @@ class Network {
 
   const System& system() const noexcept { return *system_; }
   const std::vector<TaskClassInChain>& classes() const noexcept { return classes_; }
-  bool is_ordered(std::size_t resource) const noexcept { return ordered_[resource]; }
   bool has_order() const noexcept;
   Count population() const noexcept;
   /// The number of states without order and memory; may be infinite.

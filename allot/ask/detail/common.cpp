@@ -21,7 +21,7 @@ Option time_limit_option(std::optional<double>& seconds, std::string help) {
 }
 
 Option shares_option(ShareReading& shares) {
-  return word_option("shares", shares, {"exact", "floor"},
+  return word_option("shares", shares, {kShareWords.begin(), kShareWords.end()},
                      "weighted: each type gets exactly its share (default), or at least its share of the "
                      "highest common level");
 }
@@ -29,7 +29,7 @@ Option shares_option(ShareReading& shares) {
 Option start_option(bool& random_start) {
   return {"start",
           WordValue{random_start ? 0 : 1,
-                    {"random", "listed"},
+                    {kStartWords.begin(), kStartWords.end()},
                     [&random_start](std::size_t at) { random_start = at == 0; }},
           "threads enter in random order (default) or in the order of the file"};
 }

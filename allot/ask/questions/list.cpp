@@ -19,6 +19,9 @@ Json json(const std::vector<Named>& entries) {
     Json::Array objectives;
     for (const Objective objective : named.objectives) objectives.emplace_back(to_string(objective));
     if (!objectives.empty()) entry.add("objectives", std::move(objectives));
+    if (named.needs_shares) entry.add("needs_shares", true);
+    if (named.needs_assignment) entry.add("needs_assignment", true);
+    if (named.needs_file) entry.add("needs_file", true);
   }
   return array;
 }
@@ -43,9 +46,11 @@ Listing builtin_listing() {
     }
   }
   for (const PolicyInfo* policy : builtin_policies())
-    listing.policies.push_back({policy->name, policy->summary, {}, {}});
+    listing.policies.push_back(
+        {policy->name, policy->summary, {}, {}, policy->needs_shares, policy->needs_assignment});
   for (const DistributionInfo* kind : builtin_distributions())
-    listing.distributions.push_back({kind->name, kind->summary, kind->parameters, {}});
+    listing.distributions.push_back(
+        {kind->name, kind->summary, kind->parameters, {}, false, false, kind->needs_file});
   listing.disciplines = {
       {"ps", "processor sharing: all tasks at a resource run at once and share it evenly", {}, {}},
       {"fcfs", "first come, first served: each server runs one task at a time, the others wait", {}, {}},

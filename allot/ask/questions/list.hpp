@@ -15,6 +15,9 @@ struct Named {
   std::string_view summary;
   std::string_view parameters;        ///< of a distribution: its parameters with their defaults
   std::vector<Objective> objectives;  ///< of a solver: what it can optimise
+  bool needs_shares = false;          ///< a policy, as all that follows: the types must have priorities
+  bool needs_assignment = false;
+  bool needs_file = false;  ///< a distribution
 };
 
 /// Everything built in, in the order of the tables.

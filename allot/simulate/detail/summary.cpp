@@ -17,7 +17,7 @@ constexpr double kExponential = 1;
 double rate(double count, double seconds) noexcept { return seconds > 0 ? count / seconds : 0.0; }
 
 Estimate estimate(std::span<const double> values) {
-  const MeanInterval interval = mean_interval(values);
+  const Estimate interval = mean_interval(values);
   return {interval.mean, interval.half_width};
 }
 

@@ -172,7 +172,7 @@ std::unique_ptr<const Distribution> make_trace(std::string_view path_text) {
 
 extern const DistributionInfo trace;
 const DistributionInfo trace{"trace", "drawn from a file of measured sizes, one number per line", "PATH",
-                             make_trace};
+                             make_trace, true};
 
 }  // namespace allot::sizes
 

@@ -275,10 +275,6 @@ class Rounder {
 
 }  // namespace
 
-double count_roundings(const System& system, std::span<const double> relaxed) {
-  return Box(system, relaxed).roundings();
-}
-
 std::optional<Assignment> best_rounding(const System& system, std::span<const double> relaxed,
                                         StopPoll& poll) {
   return Rounder(system, relaxed, poll).run();

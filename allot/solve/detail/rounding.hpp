@@ -12,9 +12,6 @@ namespace allot::detail {
 /// All roundings are tried if there are at most this many.
 inline constexpr double kMaxRoundings = 20'000;
 
-/// The number of ways to round every entry down or up so that each type places all its tasks.
-double count_roundings(const System& system, std::span<const double> relaxed);
-
 /// The best assignment found among the roundings of `relaxed` (row-major, T x R, rows summing to the counts):
 /// the largest remainders; the greatest gains, one task at a time, improved by single moves; and all of them
 /// if there are at most kMaxRoundings. Further moves try to repair a rounding that misses a minimum depth or

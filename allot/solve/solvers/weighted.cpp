@@ -56,12 +56,11 @@ struct Worse {
   }
 };
 
-constexpr std::string_view kSharesWords[] = {"exact", "floor"};
 constexpr Setting kShares{.name = "shares",
                           .help =
                               "each type gets exactly its share (default), or at least its share of the "
                               "highest common level",
-                          .words = kSharesWords};
+                          .words = kShareWords};
 constexpr const Setting* kSettings[] = {&kShares};
 
 class WeightedSearch {

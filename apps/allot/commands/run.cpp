@@ -351,7 +351,7 @@ std::vector<Option> options_of(RunArguments& a) {
       word_option("objective", a.objective, {kRunObjectiveWords.begin(), kRunObjectiveWords.end()},
                   "finish everything soonest (default), most tasks per second now, or a share for each type"),
       policy_option(a.policy),
-      word_option("shares", a.shares, {"exact", "floor"},
+      word_option("shares", a.shares, {kShareWords.begin(), kShareWords.end()},
                   "weighted: exactly its share, or at least its share of the highest common level (default)"),
       input_option("rates", a.rates, "rates written by 'allot profile'")
           .unless_said("the job file's name with .rates.toml, if it exists")

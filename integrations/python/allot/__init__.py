@@ -44,6 +44,7 @@ from ._inputs import ScenarioLike as ScenarioLike
 from ._questions import *  # a function for each
 from ._questions import (
     AssignmentLike as AssignmentLike,
+    ObjectiveName as ObjectiveName,
     PolicyFunction as PolicyFunction,
     PolicyName as PolicyName,
     SolverName as SolverName,

@@ -19,7 +19,7 @@ from ._inputs import ScenarioLike, scenario_of
 from ._native import Plan, Scenario
 from ._pool import ThreadPlace, _Pool, interrupt
 from ._processes import ProcessPlace
-from ._questions import PolicyName
+from ._questions import ObjectiveName, PolicyName
 from ._records import ExecutorStatistics, RateEstimates, total
 
 Future = concurrent.futures.Future
@@ -30,7 +30,6 @@ MOST_PLAIN_KINDS = 64
 PLAIN = "other functions"
 #: What ends the body of a `with` and all that runs. Under asyncio, Ctrl-C cancels the main task.
 INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
-OBJECTIVES = ("throughput", "priority", "max-min", "proportional")
 
 
 class _Marks(NamedTuple):
@@ -167,7 +166,7 @@ class Executor(concurrent.futures.Executor):
         resources: Union[Mapping[str, int], Sequence[str], None] = None,
         capacities: Optional[Mapping[str, Any]] = None,
         policy: PolicyName = "planned",
-        objective: str = "throughput",
+        objective: ObjectiveName = "throughput",
         processes: bool = False,
         mp_context: Literal["forkserver", "spawn"] = "forkserver",
         initializer: Optional[Callable[..., Any]] = None,
@@ -180,7 +179,7 @@ class Executor(concurrent.futures.Executor):
             raise TypeError("a scenario has its resources and capacities; give no others")
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
-        words = (("policy", policy, get_args(PolicyName)), ("objective", objective, OBJECTIVES))
+        words = (("policy", policy, get_args(PolicyName)), ("objective", objective, get_args(ObjectiveName)))
         wrong = [
             (key, f"must be one of {', '.join(known)}, is {word!r}.{did_you_mean(word, known)}") for key, word, known in words if word not in known
         ]

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _records
+
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import]
 
@@ -23,19 +25,19 @@ def by_pair(scenario: Any, values: Any) -> "DataFrame":
 
 def pareto(frontier: Any) -> "DataFrame":
     """The frontier as a pandas frame, a row per point."""
-    columns = {"throughput": frontier.throughputs}
-    if frontier.priority_errors is not None:
-        columns["priority_error"] = frontier.priority_errors
-    columns["value"] = frontier.values
-    if frontier.service == "planned":
-        columns["least_served"] = frontier.least_served
+    columns = {"throughput": frontier.throughputs, "priority_error": frontier.priority_errors, "value": frontier.values}
+    columns["least_served"] = frontier.least_served
+    for name in _records.ParetoPoint._fields:
+        column = [getattr(point, name) for point in frontier]
+        if name not in columns and column and isinstance(column[0], (int, float)):
+            columns[name] = column
+    columns = {name: column for name, column in columns.items() if column is not None}
     return pandas().DataFrame(columns).rename_axis(index="point")
 
 
 def changes(result: Any) -> "DataFrame":
     """The changes as a pandas frame, a row each."""
-    columns = ["change", "resource", "task", "throughput", "gain", "approximate", "value", "capacity", "price"]
-    return pandas().DataFrame([tuple(change) for change in result.changes], columns=columns)
+    return pandas().DataFrame(result.changes, columns=_records.Change._fields)
 
 
 def simulation(run: Any) -> "DataFrame":

@@ -13,6 +13,8 @@ from ._native import Analysis, Comparison, Pareto, Scenario, Simulation, Solutio
 PolicyFunction = Callable[[State, int], Union[int, str, None]]
 SolverName = Literal["best-fit", "map", "local", "exhaustive", "slsqp", "exact", "best", "mis", "weighted", "planned"]
 PolicyName = Literal["best-fit", "random", "load-balance", "jsq", "map", "mis", "optimal", "weighted", "fixed", "round-robin", "power-of-two", "fastest-free", "min-completion-time", "planned"]
+#: What live work can aim for.
+ObjectiveName = Literal["throughput", "priority", "max-min", "proportional"]
 #: An assignment: a matrix, a result that holds one, the content of a file with one, or its path.
 AssignmentLike = Any
 

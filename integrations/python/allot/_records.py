@@ -27,15 +27,17 @@ class Change(NamedTuple):
     ('server', 'r0', None, 0.8)
     """
 
-    change: str
-    resource: Optional[str]
-    task: Optional[str]
-    throughput: float
-    gain: float
-    approximate: bool
-    value: float
-    capacity: Optional[str] = None
-    price: Optional[float] = None
+    # fields of Change, by tools/fields
+    change: str  # 'server', 'capacity', 'thread' or 'rate'.
+    resource: Optional[str]  # Of a server or a rate.
+    task: Optional[str]  # Of a thread or a rate.
+    throughput: float  # Tasks per second after the change.
+    gain: float  # In value, relative to the base.
+    approximate: bool  # Whether the changed state has no exact formula.
+    value: float  # Value per second after the change.
+    capacity: Optional[str]  # Of one more unit of it.
+    price: Optional[float]  # Planned service: what the first part of a unit of a capacity adds, per unit.
+    # end of Change
 
 
 class ParetoPoint(NamedTuple):
@@ -49,13 +51,15 @@ class ParetoPoint(NamedTuple):
     (True, True)
     """
 
-    throughput: float
-    value: float
-    priority_error: Optional[float]
-    assignment: Optional[Counts]
-    time_shares: Optional[Floats]
-    rounds: Optional[Floats]
-    least_served: Optional[float]
+    # fields of ParetoPoint, by tools/fields
+    throughput: float  # Tasks per second.
+    value: float  # Value per second.
+    priority_error: Optional[float]  # None without priorities.
+    assignment: Optional[Counts]  # None for planned service.
+    time_shares: Optional[Floats]  # Planned service: units of each resource at work on each type.
+    rounds: Optional[Floats]  # Planned service: rounds per second of each group of threads.
+    least_served: Optional[float]  # Planned service: the fewest completions relative to the priority.
+    # end of ParetoPoint
 
 
 class Difference(NamedTuple):
@@ -68,12 +72,14 @@ class Difference(NamedTuple):
     'map'
     """
 
-    policy: str
-    against: str
-    throughput: Estimate
-    significant: bool
-    value: Estimate
-    value_significant: bool
+    # fields of Difference, by tools/fields
+    policy: str  # The name of the policy.
+    against: str  # The policy that it is compared with.
+    throughput: Estimate  # Of the paired differences.
+    significant: bool  # Whether the interval of the throughput excludes 0.
+    value: Estimate  # Of the paired differences.
+    value_significant: bool  # Whether the interval of the value excludes 0.
+    # end of Difference
 
 
 class Prediction(NamedTuple):

@@ -170,14 +170,13 @@ void fields(auto& archive, Solution& s) {
 }
 void fields(auto& archive, Alternative& a) { archive(a.resource, a.gain, a.error_change, a.allowed); }
 void fields(auto& archive, Placement& p) { archive(p.task, p.resource, p.count, p.alternatives); }
-void fields(auto& archive, ParetoPoint& p) {
-  archive(p.assignment, p.value, p.priority_error, p.throughput, p.time_shares, p.rounds, p.least_served);
-}
+void fields(auto& archive, ParetoPoint& p) { archive_fields(archive, point_fields(), p); }
 void fields(auto& archive, ParetoFrontier& f) {
   archive(f.points, f.advised, f.exhaustive, f.approximate, f.is_planned, f.has_priorities, f.outcome);
 }
 void fields(auto& archive, Change& c) {
-  archive(c.what, c.task, c.resource, c.capacity, c.throughput, c.value, c.gain, c.price, c.approximate);
+  archive_fields(archive, change_fields(), c);
+  archive(c.what);
 }
 void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
 void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
@@ -187,12 +186,9 @@ void fields(auto& archive, TraceEvent& e) {
 }
 void fields(auto& archive, SimulationResult& r) {
   archive_fields(archive, simulation_fields(), r);
-  archive(r.throughput, r.value, r.rounds, r.response_time, r.throughput_by_task, r.throughput_by_resource,
-          r.response_time_by_task, r.replication_marks, r.capacity_use);
+  archive(r.response_time, r.response_time_by_task, r.replication_marks, r.capacity_use);
 }
-void fields(auto& archive, Difference& d) {
-  archive(d.policy, d.against, d.throughput, d.significant, d.value, d.value_significant);
-}
+void fields(auto& archive, Difference& d) { archive_fields(archive, difference_fields(), d); }
 void fields(auto& archive, Comparison& c) { archive(c.policies, c.differences); }
 void fields(auto& archive, Analysis& a) {
   archive_fields(archive, analysis_fields(), a);

@@ -21,6 +21,9 @@ struct Setter {
   const char* option;
   const py::object& given;
 
+  void check(const std::string& problem) const {
+    if (!problem.empty()) raise_invalid(option, problem + ", is " + shown(given));
+  }
   // The functions also pass default values; a flag is set only if it differs from its default.
   void operator()(const FlagValue& value) const {
     if (const bool wanted = flag(option, given); wanted != value.initial) value.set(wanted);
@@ -32,11 +35,7 @@ struct Setter {
   }
   void operator()(const NumberValue& value) const {
     const double wanted = number(option, given);
-    if (!(wanted >= value.least)) {
-      raise_invalid(
-          option, "must be at least " + std::string(py::str(py::cast(value.least))) + ", is " + shown(given));
-    }
-    if (wanted != value.initial) value.set(wanted);
+    if (wanted != value.initial) check(put(value, wanted));
   }
   void operator()(const RangeValue& value) const {
     if (!py::isinstance<py::sequence>(given) || py::isinstance<py::str>(given) || py::len(given) != 2)
@@ -44,31 +43,11 @@ struct Setter {
     const py::sequence ends = py::reinterpret_borrow<py::sequence>(given);
     value.set(number(option, ends[0]), number(option, ends[1]));
   }
-  void operator()(const SecondsValue& value) const {
-    const double seconds = number(option, given);
-    if (!(value.may_be_zero ? seconds >= 0 : seconds > 0))
-      raise_invalid(option, "must be above 0 seconds, is " + shown(given));
-    value.set(seconds);
-  }
-  void operator()(const PartValue& value) const {
-    const double part = number(option, given);
-    if (!((value.may_be_zero ? part >= 0 : part > 0) && part < 1)) {
-      raise_invalid(option,
-                    (value.may_be_zero ? "must be from 0 to below 1, is " : "must be between 0 and 1, is ") +
-                        shown(given));
-    }
-    value.set(part);
-  }
+  void operator()(const SecondsValue& value) const { check(put(value, number(option, given))); }
+  void operator()(const PartValue& value) const { check(put(value, number(option, given))); }
   void operator()(const WordValue& value) const {
-    std::string known;
-    for (std::size_t at = 0; at < value.words.size(); ++at) {
-      if (py::isinstance<py::str>(given) && text(option, given) == value.words[at]) {
-        if (at != value.initial) value.set(at);
-        return;
-      }
-      known += (known.empty() ? "'" : ", '") + std::string(value.words[at]) + "'";
-    }
-    raise_invalid(option, "must be one of " + known + ", is " + shown(given));
+    const std::string word = py::isinstance<py::str>(given) ? text(option, given) : std::string();
+    if (!value.initial || word != value.words[*value.initial]) check(put(value, word));
   }
   void operator()(const TextValue& value) const {
     value.set(value.is_path ? path(option, given) : text(option, given));

@@ -24,12 +24,10 @@ std::unique_ptr<LiveFeed> make_feed(const ScenarioPointer& scenario, const py::o
   const Scenario known = with_rates(*scenario, priors);
   FeedOptions options;
   options.dispatcher.policy = text("policy", policy);
-  options.dispatcher.policy_options.objective =
-      choice<Objective>("objective", objective,
-                        {{"throughput", Objective::kThroughput},
-                         {"priority", Objective::kPriority},
-                         {"max-min", Objective::kMaxMin},
-                         {"proportional", Objective::kProportional}});
+  for (const ObjectiveInfo& info : objectives()) {
+    if (info.name == text("objective", objective))
+      options.dispatcher.policy_options.objective = info.objective;
+  }
   options.dispatcher.exploration = number(
       "exploration", exploration, [](double part) { return part >= 0 && part <= 1; }, "must be from 0 to 1");
   options.dispatcher.more_types = whole("room", room, 0, 4096);

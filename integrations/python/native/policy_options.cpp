@@ -67,8 +67,8 @@ PolicyOptions policy_options(const Scenario& scenario, const py::object& assignm
 }
 
 ShareReading share_reading(py::handle word) {
-  return choice<ShareReading>("shares", word,
-                              {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}});
+  return choice<ShareReading>(
+      "shares", word, {{kShareWords[0], ShareReading::kExact}, {kShareWords[1], ShareReading::kFloor}});
 }
 
 }  // namespace allot::python

@@ -8,8 +8,34 @@
 
 namespace allot::python {
 
-/// None if there is no value. `columns` of a matrix; otherwise 0.
-py::object to_object(const Kept& value, std::size_t columns, bool may_be_empty);
+/// None if there is no value.
+py::object to_object(const Kept& value, const System& system, bool is_matrix, bool may_be_empty);
+
+template <typename Result>
+py::object to_object(const ResultField<Result>& field, const System& system, const Result& result) {
+  if (field.has_value != nullptr && !field.has_value(system, result)) return py::none();
+  if (field.word != nullptr) return to_str(field.word(result));
+  return to_object(kept(field, result), system, field.is_matrix, field.may_be_empty);
+}
+
+/// A record of allot._records: its fields are those with a docstring.
+template <typename Result>
+py::object to_record(const char* kind, std::span<const ResultField<Result>> fields, const System& system,
+                     const Result& result) {
+  py::dict values;
+  for (const ResultField<Result>& field : fields) {
+    if (!field.help.empty()) values[field.key.data()] = to_object(field, system, result);
+  }
+  return py::module_::import("allot._records").attr(kind)(**values);
+}
+
+template <typename Result>
+py::list to_records(const char* kind, std::span<const ResultField<Result>> fields, const System& system,
+                    const std::vector<Result>& results) {
+  py::list records;
+  for (const Result& result : results) records.append(to_record(kind, fields, system, result));
+  return records;
+}
 
 /// An attribute for each field with a docstring. `member`: the result inside `Held`.
 template <typename Held, typename Result>
@@ -17,11 +43,8 @@ void add_attributes(py::class_<Held>& bound, std::span<const ResultField<Result>
                     Result Held::*member) {
   for (const ResultField<Result>& field : fields) {
     if (field.help.empty()) continue;
-    const auto get = [&field, member](const Held& self) -> py::object {
-      const System& system = self.scenario->system;
-      if (field.has_value != nullptr && !field.has_value(system, self.*member)) return py::none();
-      return to_object(kept(field, self.*member), field.is_matrix ? system.resource_count() : 0,
-                       field.may_be_empty);
+    const auto get = [&field, member](const Held& self) {
+      return to_object(field, self.scenario->system, self.*member);
     };
     bound.def_property_readonly(field.key.data(), get, field.help.data());
   }

@@ -240,17 +240,10 @@ void bind_comparison(py::module_& module) {
   bound.def_property_readonly(
       "differences",
       [](const ComparisonRun& self) {
-        const py::object kind = py::module_::import("allot._records").attr("Difference");
-        py::list differences;
-        for (const Difference& difference : self.comparison.differences)
-          differences.append(kind(difference.policy, difference.against, py::cast(difference.throughput),
-                                  difference.significant, py::cast(difference.value),
-                                  difference.value_significant));
-        return differences;
+        return to_records("Difference", difference_fields(), self.scenario->system,
+                          self.comparison.differences);
       },
-      "A list of allot.Difference: policy, against, throughput (an Estimate) and whether that is "
-      "significant, "
-      "value and whether that is.");
+      "A list of allot.Difference.");
   bound.def_property_readonly(
       "best_assignment_throughput",
       [](const ComparisonRun& self) -> std::optional<double> {

@@ -99,19 +99,11 @@ void bind_solution(py::module_& module) {
   property(
       "scenario", [](const SolveResult& r) { return r.scenario; }, "The scenario.");
   property(
-      "objective", [](const SolveResult& r) { return to_string(r.solution.objective); }, "The objective.");
-  bound.def_property_readonly(
-      "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
-      "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
-  property(
       "throughput_by_pair",
       [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
       "Completions per second of each type (rows) at each resource (columns).");
   property(
       "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
-  property(
-      "service", [](const SolveResult& r) { return r.solution.is_planned ? "planned" : "even"; },
-      "'even' or 'planned'.");
   property(
       "capacity_use",
       [](const SolveResult& r) {
@@ -174,37 +166,11 @@ void bind_plans(py::class_<ParetoResult>& bound) {
 }
 
 py::object point_of(const ParetoResult& result, const ParetoPoint& point) {
-  const ParetoFrontier& frontier = result.frontier;
-  const py::object none = py::none();
-  const auto planned = [&](const py::object& value) { return frontier.is_planned ? value : none; };
-  return py::module_::import("allot._records")
-      .attr("ParetoPoint")(point.throughput, point.value,
-                           frontier.has_priorities ? py::cast(point.priority_error) : none,
-                           frontier.is_planned ? none : py::object(to_matrix(point.assignment)),
-                           planned(to_matrix(point.time_shares, result.scenario->system.resource_count())),
-                           planned(to_array(point.rounds)), planned(py::cast(point.least_served)));
-}
-
-py::object change_of(const WhatIfResult& result, const Change& change) {
-  const System& system = result.scenario->system;
-  const auto name = [](bool is_there, const auto& get) {
-    return is_there ? py::object(py::str(get())) : py::object(py::none());
-  };
-  return py::module_::import("allot._records")
-      .attr("Change")(
-          to_string(change.what),
-          name(change.resource.has_value(), [&] { return system.resource(*change.resource).name; }),
-          name(change.task.has_value(), [&] { return system.task(*change.task).name; }), change.throughput,
-          change.gain, change.approximate, change.value,
-          name(change.what == Change::What::kCapacity,
-               [&] { return system.capacity_name(*change.capacity); }),
-          change.price);
+  return to_record("ParetoPoint", point_fields(), result.scenario->system, point);
 }
 
 py::list changes_of(const WhatIfResult& result) {
-  py::list changes;
-  for (const Change& change : result.what_if.changes) changes.append(change_of(result, change));
-  return changes;
+  return to_records("Change", change_fields(), result.scenario->system, result.what_if.changes);
 }
 
 void bind_pareto(py::module_& module) {
@@ -309,17 +275,13 @@ void bind_what_if(py::module_& module) {
   add_method(
       bound, "__getitem__(self, at, /)",
       [](const WhatIfResult& self, const py::object& at) {
-        return change_of(self, element(self.what_if.changes, at));
+        return to_record("Change", change_fields(), self.scenario->system, element(self.what_if.changes, at));
       },
       "The allot.Change at an index.", py::arg("at"));
   add_method(
       bound, "__iter__(self, /)", [](const WhatIfResult& self) { return py::iter(changes_of(self)); },
       "An allot.Change each.");
-  bound.def_property_readonly(
-      "changes", &changes_of,
-      "A list of allot.Change: change ('server', 'capacity', 'thread' or 'rate'), resource, task, "
-      "throughput, "
-      "gain, approximate, value, capacity, price.");
+  bound.def_property_readonly("changes", &changes_of, "A list of allot.Change.");
   add_json(bound, "whatif", &what_if_text, &from_json);
   add_pickle(bound);
 }
