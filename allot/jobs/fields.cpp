@@ -17,9 +17,9 @@ constexpr Special kInputs = {
     "string or array of strings",
     R"({"type": ["string", "array"], "minLength": 1, "pattern": "^[^\\u0000]*$", "minItems": 1,
                                  "items": {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}})"};
-constexpr Special kTypeNames = {
-    "string or array of strings",
-    R"({"type": ["string", "array"], "minLength": 1, "items": {"type": "string", "minLength": 1}})"};
+constexpr Special kTypeNames = {"string or array of strings",
+                                R"({"type": ["string", "array"], "minLength": 1,
+        "items": {"type": "string", "minLength": 1, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}})"};
 constexpr Special kLaunch = {
     "string or array of strings",
     R"({"type": ["string", "array"], "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$", "minItems": 1,

@@ -48,7 +48,7 @@ NOT_OF_SHAPE = {
 BOOKS = {"scenarios.toml.cases": "scenario", "scenarios.json.cases": "scenario", "jobs.cases": "jobs", "sweeps.cases": "sweep"}
 # What the readers say of values that are wrong beside other values.
 BESIDE_OTHERS = re.compile(r"unknown (resource|task|capacity) |needs '(count|priority)'|run nowhere|would take the count|must not be below 'low'|"
-                           r"'home' must be a resource|available of '|would both write|where there is no command|no other task type has a 'from'")
+                           r"'home' must be a resource|available of '|would both write|where there is no command|no other task type has a 'from'|has no 'output' to use|these tasks could never start")
 
 
 def validator(name):
@@ -204,6 +204,7 @@ class Schemas(unittest.TestCase):
             return None
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            self.maxDiff = None
             self.assertEqual([text for text in pool.map(compared, range(len(chosen))) if text], [])
 
     def keys_known_to_the_reader(self, text):
