@@ -480,7 +480,7 @@ TEST(AnalyzeNeeds, RefusesThoseThatMeetFcfs) {
     analyze(system, *find_policy("random"));
     FAIL() << "taken";
   } catch (const InvalidModel& error) {
-    EXPECT_THAT(error.what(), HasSubstr("first come, first served"));
+    EXPECT_THAT(error.what(), HasSubstr("is fcfs"));
   }
   EXPECT_THROW(solve_optimal_control(system), InvalidModel);
 }

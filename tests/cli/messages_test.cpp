@@ -57,7 +57,8 @@ TEST(Messages, SayWhatIsForTasksWithNeeds) {
   const std::string queued = fed_gpu("fcfs", "3", "40");
   for (const char* command : {"solve", "certify", "whatif", "pareto"})
     expect_said({command, "-"}, 3,
-                "include the first come, first served resource 'cpu', for which even sharing", queued);
+                "'cpu' is fcfs and 'a' needs it on 'gpu', for which even sharing has no formula; use planned",
+                queued);
   EXPECT_EQ(Process(allot_words({"solve", "-", "--service", "planned"})).input(queued).run().status, 0);
   const std::string shared = fed_gpu("ps", "3", "40");
   expect_said({"solve", "-", "--solver", "slsqp"}, 2, "use 'local' or 'exact'", shared);
@@ -77,13 +78,14 @@ TEST(Messages, SayWherePartsOfTasksAreCounted) {
   EXPECT_THAT(run_allot({"certify", needs}).out,
               AllOf(HasSubstr("of value per second, proven"), Not(HasSubstr("tasks/s, proven"))));
   EXPECT_THAT(run_allot({"solve", needs, "--service", "planned"}).out,
-              HasSubstr("That is approximate: where held"));
+              HasSubstr("That is approximate: it counts"));
   const std::vector<std::string> few = {"--completions", "500", "--replications", "2"};
   const auto noted = [&](std::vector<std::string> words) {
     words.insert(words.end(), few.begin(), few.end());
     return run_allot(std::move(words)).err;
   };
-  EXPECT_THAT(noted({"simulate", needs, "--policy", "map"}), HasSubstr("approximate: where held needs"));
+  EXPECT_THAT(noted({"simulate", needs, "--policy", "map"}),
+              HasSubstr("approximate: this counts fractions of tasks"));
   EXPECT_THAT(noted({"simulate", needs, "--policy", "planned"}), Not(HasSubstr("approximate")));
   EXPECT_THAT(noted({"compare", needs, "--policies", "map,planned"}), HasSubstr("map: approximate"));
 }

@@ -284,8 +284,7 @@ TEST(Needs, AreRefusedWhereTheyMeetFcfsByAllThatShareEvenly) {
       ask();
       ADD_FAILURE() << "taken";
     } catch (const InvalidModel& refused) {
-      EXPECT_THAT(refused.what(),
-                  ::testing::HasSubstr("include the first come, first served resource 'cpu'"));
+      EXPECT_THAT(refused.what(), ::testing::HasSubstr("'cpu' is fcfs"));
     }
   };
   for (const SolverInfo* solver : builtin_solvers()) {
@@ -332,7 +331,7 @@ TEST(Needs, WhatLumpyNeedsLeaveInServiceIsMarkedAndNotCalledProven) {
     EXPECT_TRUE(solution.performance.approximate);
     EXPECT_FALSE(solution.proven_optimal);
     EXPECT_NEAR(*solution.upper_bound, 80.0 / 41, 1e-9);
-    EXPECT_THAT(solution.reason, ::testing::HasSubstr("fluid"));
+    EXPECT_THAT(solution.reason, ::testing::HasSubstr("fractions of tasks"));
   }
 }
 
