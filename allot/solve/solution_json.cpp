@@ -120,6 +120,8 @@ constexpr auto kChangeFields = std::to_array<ResultField<Change>>({
     {.key = "gain", .help = "In value, relative to the base.", .kept = [](Change& c) -> Kept { return &c.gain; }},
     {.key = "price", .help = "Planned service: what the first part of a unit of a capacity adds, per unit.",
      .kept = [](Change& c) -> Kept { return &c.price; }, .is_left_out = true},
+    {.key = "whole_gain", .help = "Planned service, if tasks have needs: the gain in the most that whole tasks can reach.",
+     .kept = [](Change& c) -> Kept { return &c.whole_gain; }, .is_left_out = true},
     {.key = "approximate", .help = "Whether the changed state has no exact formula.",
      .kept = [](Change& c) -> Kept { return &c.approximate; }},
 });

@@ -37,6 +37,7 @@ class Change(NamedTuple):
     value: float  # Value per second after the change.
     capacity: Optional[str]  # Of one more unit of it.
     price: Optional[float]  # Planned service: what the first part of a unit of a capacity adds, per unit.
+    whole_gain: Optional[float]  # Planned service, if tasks have needs: the gain in the most that whole tasks can reach.
     # end of Change
 
 
