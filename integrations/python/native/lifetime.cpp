@@ -118,6 +118,15 @@ EndedInTime::~EndedInTime() {
   take_out(work().ended_in_time, this);
 }
 
+void end_without_lock(std::shared_ptr<void> object) noexcept {
+  try {
+    const Unlocked released;
+    object.reset();
+  } catch (const std::runtime_error&) {  // ending: no lock may be released any more
+    object.reset();
+  }
+}
+
 /// Called by atexit: Python and its other threads still run.
 void end_all() {
   Work& all = work();

@@ -102,9 +102,7 @@ class LiveDispatcher {
       static_cast<void>(new std::shared_ptr<Dispatcher>(std::move(dispatcher_)));
       return;
     }
-    if (!dispatcher_) return;               // closed, or ended with the interpreter
-    const py::gil_scoped_release released;  // if the interpreter is ending, by the thread that ends it
-    dispatcher_.reset();
+    if (dispatcher_) end_without_lock(std::move(dispatcher_));  // else closed, or ended with the interpreter
   }
 
   /// Ends the planner once no other thread is in a call; later calls raise RuntimeError. May be called again.

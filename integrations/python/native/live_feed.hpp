@@ -188,8 +188,7 @@ class LiveFeed {
     cancel_waiting();
     for (const FeedItem* const item : items_) delete item;
     dispatcher_.reset();
-    const py::gil_scoped_release released;
-    room_.reset();
+    end_without_lock(std::move(room_));
   }
   LiveFeed(const LiveFeed&) = delete;
   LiveFeed& operator=(const LiveFeed&) = delete;
