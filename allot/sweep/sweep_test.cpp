@@ -109,24 +109,28 @@ TEST_F(SweepTest, DoesANewVersionAnew) {
 TEST_F(SweepTest, StoppedRunsEndInTheSameBytes) {
   experiments_ = {testing::tiny_experiment("a", 1000), testing::tiny_experiment("b", 1000)};
   const std::string undisturbed = bytes(run());
-  fs::remove(path_);
   count(experiments_[0]);
-  std::size_t saved = 0;
   int runs = 0;
-  for (bool stopped = true; stopped; ++runs) {
-    StopFlag flag{false};
-    SweepOptions options;
-    options.stop.flag = &flag;
-    const std::size_t goal = saved + 17;
-    options.progress = [&](const SweepProgress& progress) {
-      saved = progress.done;
-      if (saved >= goal) flag = true;
-    };
-    const SweepOutcome outcome = run(2, options);
-    stopped = outcome.stopped;
-    EXPECT_TRUE(outcome.failures.empty());
-    if (!stopped) {
-      EXPECT_EQ(bytes(outcome), undisturbed);
+  // On a busy machine all may be done before anybody hears of the stop.
+  for (int attempt = 0; attempt < 20 && runs < 2; ++attempt) {
+    fs::remove(path_);
+    std::size_t saved = 0;
+    runs = 0;
+    for (bool stopped = true; stopped; ++runs) {
+      StopFlag flag{false};
+      SweepOptions options;
+      options.stop.flag = &flag;
+      const std::size_t goal = saved + 17;
+      options.progress = [&](const SweepProgress& progress) {
+        saved = progress.done;
+        if (saved >= goal) flag = true;
+      };
+      const SweepOutcome outcome = run(2, options);
+      stopped = outcome.stopped;
+      EXPECT_TRUE(outcome.failures.empty());
+      if (!stopped) {
+        EXPECT_EQ(bytes(outcome), undisturbed);
+      }
     }
   }
   EXPECT_GT(runs, 1);
