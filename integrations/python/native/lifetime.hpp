@@ -75,8 +75,8 @@ class EndedInTime {
   std::function<std::shared_ptr<void>()> give_up_;
 };
 
-/// Destroys an object that has its own threads: without the interpreter lock, unless the interpreter is ending.
-/// Its end waits for this like for other work.
+/// Destroys an object that has its own threads: without the interpreter lock, unless the interpreter is
+/// ending. Its end waits for this like for other work.
 void end_without_lock(std::shared_ptr<void> object) noexcept;
 
 /// The error in a child that uses an object of its parent.
