@@ -13,7 +13,7 @@ from pages import ROOT, blocks
 
 # What a block begins with -> what stands around it.
 YOURS = {
-    "allot::Dispatcher dispatcher({{": "void run_it_on(std::size_t); double busy_seconds; bool ok;",
+    "allot::Dispatcher dispatcher(": "void run_it_on(std::size_t); double busy_seconds; bool ok;",
     "allot::System system": "",
     "allot::ServiceOrder order": "std::size_t types; std::vector<double> counts_here; std::vector<allot::Count> waiting; double now, seconds;",
     "struct Task": "std::size_t types, resources; allot::ResourceId j; std::vector<double> weights; double now, seconds; allot::TaskType type;"
