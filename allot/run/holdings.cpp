@@ -126,26 +126,26 @@ bool have_room(std::span<const double> free, double amount) noexcept {
 
 void take_slots(std::span<double> free, ResourceId r, double amount, std::optional<Count> first,
                 std::vector<Holding::Server>& taken) {
-  auto [whole, has_part, part] = slot_need(amount);
+  SlotNeed need = slot_need(amount);
   const auto take = [&](std::size_t slot, double much) {
     taken.push_back({r, static_cast<Count>(slot), much});
     free[slot] -= much;
   };
   const auto take_whole = [&](std::size_t slot) {
-    if (whole == 0 || !(free[slot] >= 1)) return;
+    if (need.whole == 0 || !(free[slot] >= 1)) return;
     take(slot, 1);
-    --whole;
+    --need.whole;
   };
   if (first && static_cast<std::size_t>(*first) < free.size()) take_whole(static_cast<std::size_t>(*first));
   for (std::size_t s = 0; s < free.size(); ++s) take_whole(s);
-  assert(whole == 0);
-  if (!has_part) return;
+  assert(need.whole == 0);
+  if (!need.has_part) return;
   std::optional<std::size_t> best;
   for (std::size_t s = 0; s < free.size(); ++s) {
-    if (free[s] + kRounding >= part && (!best || free[s] < free[*best])) best = s;
+    if (free[s] + kRounding >= need.part && (!best || free[s] < free[*best])) best = s;
   }
   assert(best);
-  if (best) take(*best, part);
+  if (best) take(*best, need.part);
 }
 
 // ---- free amounts

@@ -44,28 +44,44 @@ bool Starts::below_limit(TaskType i) const {
 }
 
 bool Starts::free(const Slot& slot, Clock::time_point now) const {
-  if (slot.state != Slot::State::kIdle || !holdings_.is_free(slot.resource, slot.number)) return false;
-  if (crew_.busy_on(slot.lane) != 1) return true;
+  return slot.state == Slot::State::kIdle && holdings_.is_free(slot.resource, slot.number) &&
+         alone_beside(slot, now) == nullptr;
+}
+
+/// The task that must be alone on the worker of an idle slot; null: there is none.
+const RunningAttempt* Starts::alone_beside(const Slot& slot, Clock::time_point now) const {
+  if (crew_.busy_on(slot.lane) != 1) return nullptr;
   for (const Slot& other : crew_.slots()) {
     if (other.lane != slot.lane || other.state != Slot::State::kBusy) continue;
     const RunningAttempt* const attempt = attempts_.find(other.task);
-    return attempt == nullptr || attempt->alone_until <= now;
+    return attempt != nullptr && attempt->alone_until > now ? attempt : nullptr;
   }
-  return true;
+  return nullptr;
+}
+
+bool Starts::late_by(double factor, const RunningAttempt& attempt, Clock::time_point now) const {
+  const double expected = attempt.expected_s > 0 ? attempt.expected_s : kUnknownSeconds;
+  return to_seconds(now - attempt.began) > factor * expected + kLateSeconds;
 }
 
 bool Starts::late_by_far(const RunningAttempt& attempt, Clock::time_point now) const {
-  const double expected = attempt.expected_s > 0 ? attempt.expected_s : kUnknownSeconds;
-  return to_seconds(now - attempt.began) > kLateFactor * expected + kLateSeconds;
+  return late_by(kLateFactor, attempt, now);
 }
 
 /// A resource hangs if all its tasks are far too late and nothing can start beside them: they may never end.
+/// A task that must be alone also keeps the idle slots of its worker, so it counts there once it is late.
 void Starts::look_for_hung(Clock::time_point now) {
   std::vector<bool> busy(hung_.size(), false);
   std::vector<bool> works(hung_.size(), false);
   for (const Slot& slot : crew_.slots()) {
     const std::size_t j = index(slot.resource);
     if (free(slot, now)) works[j] = true;
+    if (slot.state == Slot::State::kIdle) {
+      const RunningAttempt* const alone = alone_beside(slot, now);
+      if (alone == nullptr) continue;
+      busy[j] = true;
+      if (!late_by(1, *alone, now)) works[j] = true;
+    }
     if (slot.state != Slot::State::kBusy) continue;
     busy[j] = true;
     const RunningAttempt* const attempt = attempts_.find(slot.task);
@@ -217,7 +233,7 @@ std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog:
       if (mean && placer_.allows(type, r) && !hung_[j]) {
         row[j] = *mean;
       } else {
-        const bool is_unknown = !mean && placer_.allows(type, r);
+        const bool is_unknown = !mean && placer_.allows(type, r) && attempts_.by_pair()(type, r) == 0;
         doubtful.emplace_back(j, hung_[j] ? kHungFactor : is_unknown ? unknown_factor : kDoubtfulFactor);
       }
       slowest = std::max(slowest, mean.value_or(0));

@@ -57,6 +57,9 @@ class Starts {
 
  private:
   bool may_run(TaskType i, ResourceId j, std::optional<ResourceId> avoid) const;
+  const RunningAttempt* alone_beside(const Slot& slot, Clock::time_point now) const;
+  /// By so many times its expected time, and a little.
+  bool late_by(double factor, const RunningAttempt& attempt, Clock::time_point now) const;
   bool late_by_far(const RunningAttempt& attempt, Clock::time_point now) const;
   void look_for_hung(Clock::time_point now);
   void take_from_hung(ResourceId j, Clock::time_point now);

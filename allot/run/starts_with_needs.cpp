@@ -17,6 +17,9 @@ constexpr double kPassedByLate = 10;
 constexpr Count kMostPacked = 256;
 constexpr double kPackingSeconds = 2.5e-8;
 constexpr double kPackingPart = 0.1;
+/// While many tasks are left, a pair that was never seen counts as faster than the slowest known one of its
+/// type by this factor: it is tried although it may hold what others could use.
+constexpr double kUntriedFactor = 0.5;
 
 }  // namespace
 
@@ -81,8 +84,7 @@ bool Starts::start_at(TaskType i, ResourceId j, Clock::time_point now, const Sta
 bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start) {
   if (all == 0 || all > kMostPacked) return false;
   const std::vector<Backlog::Group> groups = backlog_.groups();
-  // While many tasks are left, it is worth trying pairs with unknown rates.
-  std::optional<PerPair<double>> seconds = expected_seconds(groups, few ? kDoubtfulFactor : 1);
+  std::optional<PerPair<double>> seconds = expected_seconds(groups, few ? kDoubtfulFactor : kUntriedFactor);
   if (!seconds) return false;
   double work = 0;
   for (const TaskType g : seconds->type_ids()) {
@@ -127,10 +129,15 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
   placer_.update({std::vector<Count>(left.size(), 0), left, attempts_.by_type()}, now);  // plans follow
   const std::shared_ptr<const Plan> plan = placer_.dispatcher().plan();
   const PackedPlan schedule = endgame_.plan(*holdings_.shape(), packed, *seconds, running, plan->service);
+  bool tries = false;
   for (const auto& [g, j] : schedule.start) {
-    if (holdings_.is_room_for(groups[g].type, j)) start_at(groups[g].type, j, now, start);
+    const TaskType type = groups[g].type;
+    // One task tries a pair; the others are scheduled again.
+    const bool is_known = placer_.dispatcher().mean_seconds(type, j).has_value();
+    if (!is_known && attempts_.by_pair()(type, j) > 0) continue;
+    if (holdings_.is_room_for(type, j)) tries |= start_at(type, j, now, start) && !is_known;
   }
-  return true;
+  return tries ? start_last_with_needs(std::max<Count>(all - 1, 1), few, now, start) : true;
 }
 
 /// A task that was passed over for long starts as soon as there is room.

@@ -109,7 +109,7 @@ MUTANTS = {
     ],
     "a part of a slot is taken where there is less": [
         (RUN + "holdings.cpp", "!has_place && free[s] + kRounding >= part", "!has_place && free[s] > 0"),
-        (RUN + "holdings.cpp", "if (free[s] + kRounding >= part &&", "if (free[s] > 0 &&"),
+        (RUN + "holdings.cpp", "if (free[s] + kRounding >= need.part &&", "if (free[s] > 0 &&"),
     ],
     "a task does not wait for the one whose output it takes": [
         (RUN + "gates.cpp", "if (job_.tasks[type].from && states_[before(task)] != State::kDone) return;", ""),

@@ -297,6 +297,21 @@ TEST_F(SceneTest, AWholeSlotIsHadAmongPartsOfSlots) {
   }
 }
 
+/// A card whose tasks need a core, which tasks without the card take whenever it is free.
+TEST_F(SceneTest, ACardThatNeedsACoreIsTriedThoughNoCoreIsFree) {
+  for (const std::size_t tasks : {200, 600}) {
+    scene_ = Scene();
+    scene_.job.folder = ".";
+    add_resource(4, 0.3);
+    add_resource(2, 0.1);
+    add_tasks(tasks).needs = {{ResourceId{1}, CapacityId{0}, 1}};
+    live();
+    EXPECT_EQ(verdict_.outcome, "finished");
+    // Two cores with the card, and two without it.
+    EXPECT_LT(verdict_.seconds, 1.15 * static_cast<double>(tasks) / (2 / 0.1 + 2 / 0.3)) << tasks;
+  }
+}
+
 TEST_F(SceneTest, WhatALostTaskHeldIsNotGivenToAnotherBeforeItsWorkerMustHaveEnded) {
   add_resource(2, 1, true);
   scene_.job.capacities.emplace_back().name = "licence";
@@ -359,7 +374,7 @@ TEST_F(SceneTest, InPlaceOfTasksThatHangTheBestOthersRun) {
 // Found by a campaign: a task lost after the last command for its type was missing; the share of a type that
 // has ended; two tasks that hang and use up what is shared.
 TEST_F(SceneTest, WorldsThatWereBrokenOnceStayMended) {
-  for (const std::uint64_t seed : {124908, 137147, 168972}) {
+  for (const std::uint64_t seed : {124908, 137147, 168972, 888669}) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     EXPECT_THAT(live_through(draw_scene(seed)).violations, IsEmpty());
   }
