@@ -64,6 +64,11 @@ bool LateDispatch::follow_plan() {
       needs_(i, j).assign(needs.begin(), needs.end());
     }
   }
+  // A pair that is still to be tried is not in the plan, so neither are its needs.
+  has_needs_ =
+      std::any_of(needs_.values().begin(), needs_.values().end(), [](const std::vector<Draw>& draws) {
+        return draws.size() > 1 || (draws.size() == 1 && draws[0].amount != 1);
+      });
   offer_.assign(system.type_count(), 0);
   totals_.assign(system.resource_count(), 0);
   free_.assign(system.capacity_count(), 0.0);
@@ -199,10 +204,9 @@ bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
   const System& system = plan_->system;
   if (in_service_.resources() != system.resource_count() || index(j) >= system.resource_count()) return false;
   ask_for_trials(now);
-  const bool has_needs = system.has_needs();
-  if (has_needs) find_free();
-  const bool keeps_room =
-      has_needs && std::any_of(trials_of_.begin(), trials_of_.end(), [](Count trials) { return trials > 0; });
+  if (has_needs_) find_free();
+  const bool keeps_room = has_needs_ && std::any_of(trials_of_.begin(), trials_of_.end(),
+                                                    [](Count trials) { return trials > 0; });
   for (const TaskType i : system.types()) {
     Count& offered = offer_[index(i)];
     const bool is_trial = trials_(i, j).ticket.explores;
@@ -213,7 +217,7 @@ bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
       continue;
     }
     const bool may = is_trial || (system.can_run(i, j) && dispatcher_.allows(i, j) && !is_ahead(i));
-    if (!may || (has_needs && !fits(i, j)) || (keeps_room && !is_trial && is_kept_for_trials(i, j)))
+    if (!may || (has_needs_ && !fits(i, j)) || (keeps_room && !is_trial && is_kept_for_trials(i, j)))
       offered = 0;
   }
   return true;
@@ -245,7 +249,7 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
   std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
   if (!type && !other && moment_ > 0) other = unserved(j, situation.now);
   if (!type && !other) return std::nullopt;
-  if (system.has_needs()) for_trials([](Trial& trial) { ++trial.passed_by; });
+  if (has_needs_) for_trials([](Trial& trial) { ++trial.passed_by; });
   return begun(dispatcher_.place_at(type ? *type : *other, j, now), type.has_value());
 }
 

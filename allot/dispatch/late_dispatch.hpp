@@ -153,6 +153,7 @@ class LateDispatch {
   std::vector<Count> trials_of_;                       ///< by type
   std::vector<std::optional<double>> unserved_since_;  ///< by type; absent: it is served, or not seen yet
   PerPair<std::vector<Draw>> needs_;                   ///< of tasks of the pair, even if it is closed now
+  bool has_needs_ = false;                             ///< some of them need more than a server
   std::optional<Filling> sharing_;                     ///< if tasks share a capacity
   bool has_shares_ = false;                            ///< types that are ahead of their share wait
   std::vector<double> done_;                           ///< completions by type
