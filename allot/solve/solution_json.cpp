@@ -118,7 +118,7 @@ constexpr auto kChangeFields = std::to_array<ResultField<Change>>({
     {.key = "throughput", .help = "Tasks per second after the change.", .kept = [](Change& c) -> Kept { return &c.throughput; }},
     {.key = "value", .help = "Value per second after the change.", .kept = [](Change& c) -> Kept { return &c.value; }},
     {.key = "gain", .help = "In value, relative to the base.", .kept = [](Change& c) -> Kept { return &c.gain; }},
-    {.key = "price", .help = "Planned service: what the first part of a unit of a capacity adds, per unit.",
+    {.key = "price", .help = "Planned service: at most what more of a capacity adds, per unit.",
      .kept = [](Change& c) -> Kept { return &c.price; }, .is_left_out = true},
     {.key = "whole_gain", .help = "Planned service, if tasks have needs: the gain in the most that whole tasks can reach.",
      .kept = [](Change& c) -> Kept { return &c.whole_gain; }, .is_left_out = true},

@@ -21,8 +21,7 @@ struct Change {
   double gain = 0;                     ///< in value, relative to the base
   bool approximate = false;            ///< the changed state has no exact formula
   std::optional<CapacityId> capacity;  ///< for kServer and kCapacity
-  /// Planned service, for a capacity: what the first part of a unit adds to the objective, per unit. A whole
-  /// unit adds no more than that.
+  /// Planned service, for a capacity: at most what more of it adds to the objective, per unit.
   std::optional<double> price;
   /// Planned service, if tasks have needs: the gain in the most that whole tasks can reach. `gain` may be due
   /// to fractions of tasks.

@@ -103,7 +103,7 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
   }
   console.print("{}", table.text(console));
   if (has_prices)
-    console.line("  price: what the first part of a unit adds, per unit; more of it may add less",
+    console.line("  price: at most what more adds, per unit",
                  Style::kDim);
   if (differ) console.line("  whole tasks: the gain if what they hold cannot be split", Style::kDim);
   if (count < result.changes.size()) {

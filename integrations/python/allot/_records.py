@@ -19,7 +19,7 @@ Counts = NDArray[np.int64]
 class Change(NamedTuple):
     """A change (one more server, unit of a capacity or thread, or a pair 10% faster) and what it would gain.
 
-    price: with planned service, what the first part of a unit of a capacity adds, per unit; else None.
+    price: with planned service, at most what more of a capacity adds, per unit; else None.
 
     >>> import allot
     >>> best = allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0]
@@ -36,7 +36,7 @@ class Change(NamedTuple):
     approximate: bool  # Whether the changed state has no exact formula.
     value: float  # Value per second after the change.
     capacity: Optional[str]  # Of one more unit of it.
-    price: Optional[float]  # Planned service: what the first part of a unit of a capacity adds, per unit.
+    price: Optional[float]  # Planned service: at most what more of a capacity adds, per unit.
     whole_gain: Optional[float]  # Planned service, if tasks have needs: the gain in the most that whole tasks can reach.
     # end of Change
 
