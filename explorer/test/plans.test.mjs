@@ -322,7 +322,7 @@ describe('stages and open load', () => {
     await page.fill('[id="tasks.2.arrivals"]', '');
     assert.equal((await scenarioInAddress(page)).arrivals.length, 2);
     await aimFor('max-min');
-    assert.match(await page.textContent('#problem'), /nothing but arrivals/);
+    assert.match(await page.textContent('#problem'), /there are only arrivals/);
   });
 });
 
