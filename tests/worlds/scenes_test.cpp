@@ -1,6 +1,7 @@
 // Worlds made by hand: each a story that once went wrong, told from the outside.
 #include <gmock/gmock.h>
 
+#include "tests/support/amount.hpp"
 #include "tests/worlds/world.hpp"
 
 namespace allot::worlds {
@@ -300,7 +301,7 @@ TEST_F(SceneTest, AWholeSlotIsHadAmongPartsOfSlots) {
 /// A card whose tasks need a core, which tasks without the card take whenever it is free.
 TEST_F(SceneTest, ACardThatNeedsACoreIsTriedThoughNoCoreIsFree) {
   for (const std::size_t tasks : {200, 600}) {
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing::amount(5); ++seed) {
       SCOPED_TRACE(::testing::Message() << tasks << " tasks, seed=" << seed);
       scene_ = Scene();
       scene_.seed = seed;
