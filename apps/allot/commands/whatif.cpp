@@ -102,9 +102,7 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
                 Style::kDim}});
   }
   console.print("{}", table.text(console));
-  if (has_prices)
-    console.line("  price: at most what more adds, per unit",
-                 Style::kDim);
+  if (has_prices) console.line("  price: at most what more adds, per unit", Style::kDim);
   if (differ) console.line("  whole tasks: the gain if what they hold cannot be split", Style::kDim);
   if (count < result.changes.size()) {
     console.print("  ... and {} more, none worth more than these; '--top 0' shows all\n",
